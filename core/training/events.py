@@ -1,0 +1,85 @@
+"""What training tells the world: frozen events that carry host values only, so they may cross any thread line.
+
+Counts come first (step, samples): they are the same for every run with the same seed. Seconds are time spent in
+training steps alone, without evaluations and pauses.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from core.device import HostArray
+
+Weights: TypeAlias = Mapping[str, HostArray]
+"""All parameters of a network by name, read-only host copies."""
+
+OUTCOMES = ("completed", "target", "stopped", "diverged")
+
+
+@dataclass(frozen=True)
+class TrainingStarted:
+    """The network is built and the data is on the device."""
+
+    device_key: str
+    device_name: str
+    parameter_count: int
+    samples_per_epoch: int
+    steps_per_epoch: int
+    total_steps: int
+
+
+@dataclass(frozen=True)
+class StepsCompleted:
+    """Progress since the last report: `loss` and `accuracy` (0..1) are means over the training digits in between."""
+
+    step: int
+    samples: int
+    epoch: float
+    loss: float
+    accuracy: float
+    train_seconds: float
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """The network as it stands, measured on a whole set: "validation" or "test"."""
+
+    step: int
+    samples: int
+    epoch: float
+    split: str
+    loss: float
+    accuracy: float
+    train_seconds: float
+
+
+@dataclass(frozen=True)
+class WeightsPublished:
+    """A copy of the weights as they stand after `step`; all of them are finite."""
+
+    step: int
+    weights: Weights
+
+
+@dataclass(frozen=True)
+class TrainingEnded:
+    """The last event of every run: how it ended and what it came to.
+
+    `weights` are the last finite ones. Accuracies are 0..1; `validation_accuracy` is None where nothing was held out,
+    `test_accuracy` is None only if the run was stopped before it could be measured. `seconds_to_target` is None unless
+    the target was reached.
+    """
+
+    outcome: str
+    epochs: int
+    steps: int
+    samples: int
+    train_seconds: float
+    train_loss: float | None
+    validation_accuracy: float | None
+    test_accuracy: float | None
+    seconds_to_target: float | None
+    weights: Weights
+
+
+Event: TypeAlias = TrainingStarted | StepsCompleted | Evaluated | WeightsPublished | TrainingEnded
