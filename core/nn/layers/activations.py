@@ -14,7 +14,7 @@ class ReLU(Layer):
         return self.xp.maximum(x, 0, out=self._y)
 
     def backward(self, dy: Array) -> Array:
-        passed = self.workspace.array("passed", dy.shape, bool)
+        passed = self.workspace.array("passed", dy.shape, self.xp.bool_)
         self.xp.greater(self._y, 0, out=passed)
         dx = self.workspace.array("dx", dy.shape)
         return self.xp.multiply(dy, passed, out=dx)

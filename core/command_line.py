@@ -1,0 +1,326 @@
+"""The same jobs without a window: train, evaluate, classify, devices.
+
+This room alone in core/ prints. People read tables on stdout and progress on stderr; with --json, stdout carries one
+JSON object as its last line and nothing else. Exit status: 0, 1 for a job that failed, 2 for wrong use.
+"""
+
+import json
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from core.device import DeviceError, HostArray, list_devices
+from core.digits.dataset import Dataset, DatasetError, split
+from core.digits.ink import InkFileError, read_ink_file
+from core.digits.mnist import BUILT_IN_FOLDER, load_mnist, load_mnist_test
+from core.digits.pictures import PictureError, read_picture
+from core.digits.rasterizer import rasterize
+from core.predictor import Predictor
+from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
+from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.hyperparameters import HyperparameterError
+from core.training.model_file import SHIPPED_MODEL, Model, ModelFileError, load_model, save_model
+from core.training.presets import UnknownPresetError, find_preset
+from core.training.trainer import TrainingControl, TrainingJob, train
+
+WRONG_USE = (HyperparameterError, UnknownPresetError)
+FAILURES = (DeviceError, DatasetError, InkFileError, ModelFileError, PictureError)
+
+app = typer.Typer(
+    help="Train networks on handwritten digits and read digits with them. Without a command, the window opens.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+stderr = Console(stderr=True, highlight=False)
+stdout = Console(highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
+ModelPath = Annotated[Path | None, typer.Option("--model", help="A saved network; the shipped one without it.")]
+DIGITS = [str(digit) for digit in range(10)]
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Do what the words after the program's name ask for; returns the exit status."""
+    try:
+        app(args=list(arguments), prog_name="main.py")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    except WRONG_USE as error:
+        return _complain(str(error), 2)
+    except FAILURES as error:
+        return _complain(str(error), 1)
+    except MemoryError:
+        return _complain("there is not enough memory for this; choose fewer hidden units or a smaller batch", 1)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        return _complain(f"something unexpected went wrong ({type(error).__name__}: {error}); please report it", 1)
+    return 0
+
+
+def _complain(sentence: str, status: int) -> int:
+    sys.stderr.write(f"inkling: {sentence}\n")
+    return status
+
+
+@app.command("train")
+def train_command(
+    preset: Annotated[str, typer.Option(help="The recipe to start from.")] = "quick-mlp",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda:0 ...; auto takes a GPU if one works.")] = "auto",
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training digits.")] = None,
+    hidden: Annotated[str | None, typer.Option(help="Units of each hidden layer, such as 256 or 512,128.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Digits per step.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Step size at the start.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of start weights and shuffles.")] = None,
+    train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
+    until_accuracy: Annotated[
+        float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Save the network here (safetensors, float16).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
+    begun = time.perf_counter()
+    given = {
+        "epochs": epochs,
+        "hidden": None if hidden is None else _layer_sizes(hidden),
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "seed": seed,
+        "train_limit": train_limit,
+    }
+    chosen = {name: value for name, value in given.items() if value is not None}
+    hyperparameters = replace(find_preset(preset).hyperparameters, **chosen)  # type: ignore[arg-type]
+    if until_accuracy is not None and not 0 < until_accuracy <= 1:
+        raise HyperparameterError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise HyperparameterError(f"the folder of {out} does not exist; make it first")
+    job = TrainingJob(preset, hyperparameters, device, until_accuracy)
+    device_key, end = _train_with_progress(job)
+    if out is not None:
+        save_model(out, _model(job, end))
+    result = _training_result(job, device_key, end, time.perf_counter() - begun, out)
+    _print_result(result, as_json)
+    if end.outcome == "diverged":
+        sys.stderr.write("inkling: the loss became infinite; choose a smaller learning rate\n")
+        raise typer.Exit(1)
+
+
+def _layer_sizes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise HyperparameterError(f"hidden is {text!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
+
+
+def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
+    """Run the job with a progress bar; returns the key of the device that computed, and the end."""
+    chosen = job.hyperparameters
+    splits = split(load_mnist(), chosen.validation_digits, chosen.train_limit)
+    control = TrainingControl()
+    device_key, total_steps, measured = job.device_key, 1, ""
+    with _stop_on_interrupt(control), _progress() as progress:
+        task = progress.add_task("training", total=None)
+        for event in train(job, splits, control):
+            if isinstance(event, TrainingStarted):
+                device_key, total_steps = event.device_key, event.total_steps
+            elif isinstance(event, Evaluated):
+                measured = f"{event.accuracy:.2%} {event.split}"
+            elif isinstance(event, StepsCompleted):
+                speed = f"{event.samples / event.train_seconds:,.0f} digits/s"
+                words = f"{device_key} · {speed} · epoch {event.epoch:.1f} of {chosen.epochs} · {measured}"
+                progress.update(task, completed=event.step, total=total_steps, description=words)
+            elif isinstance(event, TrainingEnded):
+                return device_key, event
+    raise AssertionError("training ended without a last event")
+
+
+@contextmanager
+def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
+    """Let Ctrl-C (and a polite kill) stop the run; a second one ends the program."""
+
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        control.stop()
+        signal.signal(signal_number, signal.default_int_handler)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+
+
+def _model(job: TrainingJob, end: TrainingEnded) -> Model:
+    facts = {
+        "trained_on": "MNIST",
+        "outcome": end.outcome,
+        "epochs_completed": str(end.epochs),
+        "command": shlex.join(["uv", "run", "main.py", *sys.argv[1:]]),
+    }
+    for name in ("test_accuracy", "validation_accuracy"):
+        if getattr(end, name) is not None:
+            facts[name] = f"{getattr(end, name):.4f}"
+    return Model(job.preset, job.hyperparameters, end.weights, facts)
+
+
+def _training_result(
+    job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
+) -> dict[str, Any]:
+    return {
+        "preset": job.preset,
+        "device": device_key,
+        "seed": job.hyperparameters.seed,
+        "epochs": end.epochs,
+        "steps": end.steps,
+        "samples": end.samples,
+        "train_seconds": round(end.train_seconds, 4),
+        "total_seconds": round(total_seconds, 4),
+        "samples_per_second": round(end.samples / end.train_seconds, 1) if end.train_seconds else None,
+        "train_loss": end.train_loss,
+        "validation_accuracy": end.validation_accuracy,
+        "test_accuracy": end.test_accuracy,
+        "outcome": end.outcome,
+        "seconds_to_target": end.seconds_to_target,
+        "model": None if out is None else str(out),
+    }
+
+
+@app.command("evaluate")
+def evaluate_command(
+    model: ModelPath = None,
+    mnist_folder: Annotated[Path | None, typer.Option(help="A folder with IDX files; its test set is read.")] = None,
+    images: Annotated[Path | None, typer.Option(help="A folder with one folder of pictures per digit.")] = None,
+    ink: Annotated[Path | None, typer.Option(help="Pen strokes, one JSON object a line (.jsonl or .jsonl.gz).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a network: on the built-in test set, other IDX files, folders of pictures, or pen strokes."""
+    if sum(source is not None for source in (mnist_folder, images, ink)) > 1:
+        raise typer.BadParameter("choose one of --mnist-folder, --images and --ink")
+    predictor = _predictor(model)
+    if images is not None:
+        data = _read_image_folders(images)
+    elif ink is not None:
+        data = _read_ink(ink)
+    else:
+        data = load_mnist_test(mnist_folder or BUILT_IN_FOLDER)
+    answers = predictor.probabilities(data.images).argmax(axis=1)
+    confusion = confusion_matrix(data.labels, answers, 10)
+    result = {
+        "n": len(data),
+        "accuracy": accuracy_of(confusion),
+        "per_class": accuracy_per_class(confusion),
+        "confusion": confusion.tolist(),
+    }
+    if as_json:
+        _print_json(result)
+        return
+    stdout.print(f"{result['accuracy']:.2%} of {len(data):,} digits read right")
+    stdout.print(_confusion_table(confusion, accuracy_per_class(confusion)))
+
+
+def _predictor(path: Path | None) -> Predictor:
+    return Predictor.from_model(load_model(path or SHIPPED_MODEL))
+
+
+def _read_ink(path: Path) -> Dataset:
+    samples = read_ink_file(path)
+    labels = np.array([sample.label for sample in samples], np.uint8)
+    return Dataset(np.stack([rasterize(sample.ink) for sample in samples]), labels)
+
+
+def _read_image_folders(folder: Path) -> Dataset:
+    """Every picture in the folders 0 to 9 of `folder`; one that cannot be read is named on stderr and left out."""
+    named = [(digit, path) for digit in range(10) for path in sorted((folder / str(digit)).glob("*"))]
+    labels, pictures = [], []
+    for digit, path in named:
+        try:
+            pictures.append(read_picture(path))
+            labels.append(digit)
+        except PictureError as error:
+            _complain(f"left out: {error}", 1)
+    if not pictures:
+        raise DatasetError(f"{folder} holds no pictures; it should have folders named 0 to 9 with pictures in them")
+    return Dataset(np.stack(pictures), np.array(labels, np.uint8))
+
+
+def _confusion_table(confusion: HostArray, per_class: Iterable[float | None]) -> Table:
+    table = Table("digit", "right", *(f"as {digit}" for digit in DIGITS), title="Who is taken for whom")
+    for digit, row, share in zip(DIGITS, confusion, per_class, strict=True):
+        table.add_row(digit, "–" if share is None else f"{share:.1%}", *(str(count) if count else "·" for count in row))
+    return table
+
+
+@app.command("classify")
+def classify_command(
+    paths: Annotated[list[Path], typer.Argument(help="Picture files, one digit each.")],
+    model: ModelPath = None,
+    as_json: Json = False,
+) -> None:
+    """Say which digit each picture shows."""
+    predictor = _predictor(model)
+    results: list[dict[str, Any]] = []
+    for path in paths:
+        try:
+            probabilities = predictor.probabilities(read_picture(path)[np.newaxis])[0]
+        except PictureError as error:
+            results.append({"file": str(path), "error": str(error)})
+            _complain(str(error), 1)
+            continue
+        digit = int(probabilities.argmax())
+        results.append({"file": str(path), "digit": digit, "probabilities": [float(p) for p in probabilities]})
+        if not as_json:
+            stdout.print(f"{escape(str(path))}: {digit} ({probabilities[digit]:.1%})", soft_wrap=True)
+    if as_json:
+        _print_json({"files": results})
+    if any("error" in result for result in results):
+        raise typer.Exit(1)
+
+
+@app.command("devices")
+def devices_command(as_json: Json = False) -> None:
+    """List what can compute here, and for what cannot, why and what to do."""
+    devices = list_devices()
+    if as_json:
+        fields = ("key", "name", "available", "reason", "remedy")
+        _print_json({"devices": [{name: getattr(info, name) for name in fields} for info in devices]})
+        return
+    for info in devices:
+        stdout.print(f"{info.key}: {info.name}" + ("" if info.available else " (not available)"))
+        if not info.available:
+            stdout.print(f"    {info.reason}. {info.remedy}", soft_wrap=True)
+
+
+def _print_result(result: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        _print_json(result)
+        return
+    table = Table(show_header=False)
+    for name, value in result.items():
+        table.add_row(name.replace("_", " "), "–" if value is None else str(value))
+    stdout.print(table)
+
+
+def _print_json(result: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(result, allow_nan=False) + "\n")

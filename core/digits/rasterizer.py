@@ -1,0 +1,140 @@
+"""From ink to the 28x28 picture that MNIST's makers would have got from the same hand, in NumPy alone.
+
+MNIST's recipe, kept here to the letter because a network knows no other pictures: the ink's bounding box is scaled to
+20x20 pixels without changing its aspect, and its centre of mass is put on pixel (14, 14). All 60,000 training pictures
+have their centre of mass within half a pixel of that pixel, for MNIST shifted by whole pixels; here the strokes
+themselves are shifted, so the centre is exact and no rounding can make a picture jump.
+
+How thick the pen is and how soft its edge cannot be read off the ink, so MNIST decides. Its means over the ten digits,
+beside those of 7,494 digits of pen trajectories drawn with this room's pen, width 2.4 and edge 1.2 pixels:
+
+                                         MNIST            this pen
+    mean ink of a picture (0..1)         0.132            0.127
+    pixels with any ink                  19.2 %           19.4 %
+    pixels of level 250 and more         7.4 %            6.1 %
+    stroke width, 2 area / perimeter     2.48 px          2.48 px
+
+With an edge of 1.0 the share of full pixels is 7.7 % but only 17.8 % carry ink; a width of 2.6 gives mean ink 0.135 and
+strokes of 2.67 px. A dense network trained on MNIST alone reads the trajectories best, and equally well within 0.3
+points, at any width from 2.0 to 2.6.
+"""
+
+import numpy as np
+
+from core.device import HostArray
+from core.digits.ink import Ink
+
+PICTURE_SIZE = 28
+BOX_SIZE = 20
+"""The longer side of a digit's bounding box, in pixels, pen included."""
+
+CENTRE_PIXEL = 14
+"""The row and the column on which the centre of mass lies."""
+
+PEN_WIDTH_PX = 2.4
+EDGE_WIDTH_PX = 1.2
+"""Across this distance the ink fades from full to none; half of it lies within the pen's width."""
+
+PIECE_LENGTH_PX = 1.0
+"""Strokes are cut to pieces of at most this length, so that a piece inks only the few pixels around it."""
+
+CROWDED_PIECES = 3000
+"""With more pieces than this, one is drawn per cell of a quarter pixel; a digit has about 100."""
+
+MAX_SEGMENTS = 20_000
+"""With more points than this, those are passed over that hardly move the pen; a digit has about 50."""
+
+
+def rasterize(ink: Ink, pen_width_px: float = PEN_WIDTH_PX) -> HostArray:
+    """The picture of `ink`: uint8 (28, 28), ink bright (255) on 0; all 0 where there is no ink.
+
+    `pen_width_px` (0.5 to 6) is measured in the finished picture. Neither position nor size nor unit of the ink
+    matters, and ink without extent is a dot as wide as the pen. Ink so lopsided that centring would push it over the
+    edge keeps its box inside the picture instead.
+
+    Raises ValueError for a pen width out of range.
+    """
+    if not 0.5 <= pen_width_px <= 6:
+        raise ValueError(f"pen_width_px is {pen_width_px} and must be from 0.5 to 6")
+    if ink.is_empty:
+        return np.zeros((PICTURE_SIZE, PICTURE_SIZE), np.uint8)
+    starts, steps = _pieces(*_segments(ink, BOX_SIZE - pen_width_px))
+    middle = CENTRE_PIXEL + 0.5
+    mass = centre_of_mass(_draw(starts + middle, steps, pen_width_px))
+    # Pixel i reaches from i to i + 1: its middle, where its mass is, lies at i + 0.5.
+    wanted = middle + CENTRE_PIXEL - mass
+    reach = np.maximum(np.abs(starts), np.abs(starts + steps)).max(axis=0) + pen_width_px / 2
+    picture = _draw(starts + np.clip(wanted, reach, PICTURE_SIZE - reach), steps, pen_width_px)
+    return (picture * 255 + 0.5).astype(np.uint8)
+
+
+def centre_of_mass(picture: HostArray) -> HostArray:
+    """The centre (x, y), float64 (2,), of a picture (height, width) with some ink; the first pixel is (0, 0)."""
+    columns, rows = picture.sum(axis=0, dtype=np.float64), picture.sum(axis=1, dtype=np.float64)
+    moments = columns @ np.arange(len(columns)), rows @ np.arange(len(rows))
+    return np.array(moments) / rows.sum()
+
+
+def _segments(ink: Ink, extent_px: float) -> tuple[HostArray, HostArray]:
+    """Start and vector of each line from point to point, (n, 2) each, fitted to `extent_px` about (0, 0).
+
+    The last point of a stroke gives a segment of no length, which makes a dot out of a stroke of one point.
+    """
+    points = np.concatenate([stroke.points for stroke in ink.strokes]).astype(np.float64)
+    stroke_ends = np.cumsum([len(stroke.points) for stroke in ink.strokes]) - 1
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = float((high - low).max())
+    # Within a few steps of float32 all points are one point; blowing up what separates them would draw rounding noise.
+    is_dot = extent <= 64 * np.finfo(np.float32).eps * np.abs(points).max()
+    points -= (low + high) / 2
+    points *= 0.0 if is_dot else extent_px / extent
+    moves = np.diff(points, axis=0, append=points[-1:])
+    vectors = moves.copy()
+    vectors[stroke_ends] = 0
+    if len(points) <= MAX_SEGMENTS:
+        return points, vectors
+    travelled = np.hypot(*moves.T).cumsum()
+    slot = (travelled / max(0.25, travelled[-1] / MAX_SEGMENTS)).astype(np.int64)
+    kept = np.diff(slot, prepend=-1) > 0
+    return points[kept], vectors[kept]
+
+
+def _pieces(starts: HostArray, vectors: HostArray) -> tuple[HostArray, HostArray]:
+    """The same lines cut to pieces of at most PIECE_LENGTH_PX: their starts and vectors, (n, 2) each."""
+    counts = np.maximum(np.ceil(np.hypot(*vectors.T) / PIECE_LENGTH_PX), 1).astype(np.int64)
+    ends = counts.cumsum()
+    position = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+    steps = np.repeat(vectors / counts[:, None], counts, axis=0)
+    cut = np.repeat(starts, counts, axis=0) + steps * position[:, None]
+    if len(cut) <= CROWDED_PIECES:
+        return cut, steps
+    side = 4 * BOX_SIZE
+    column, row = np.floor((cut + steps / 2) * 4).astype(np.intp).T + side // 2
+    tenant = np.full(side * side, -1)
+    tenant[row * side + column] = np.arange(len(cut))
+    kept = tenant[tenant >= 0]
+    return cut[kept], steps[kept]
+
+
+def _draw(starts: HostArray, steps: HostArray, pen_width_px: float) -> HostArray:
+    """Coverage 0..1, float64 (28, 28), of the pieces drawn with a round pen."""
+    reach = (PIECE_LENGTH_PX + pen_width_px + EDGE_WIDTH_PX) / 2
+    half = int(np.ceil(reach - 0.5))
+    window = np.arange(-half, half + 1)
+    corner = np.floor(starts + steps / 2)
+    # From a piece's start to the middles of the pixels around it. Pieces run along the last axis: they are many.
+    x, y = (corner - starts).T[:, None, :] + (window[:, None] + 0.5)
+    x, y = x[None, :, :], y[:, None, :]
+    step_x, step_y = steps.T
+    square = np.maximum(step_x**2 + step_y**2, 1e-12)
+    along = np.clip((x * step_x + y * step_y) / square, 0, 1)
+    distance_squared = (x - along * step_x) ** 2 + (y - along * step_y) ** 2
+
+    margin = half + 1
+    side = PICTURE_SIZE + 2 * margin
+    column, row = (corner + margin).astype(np.intp).T
+    pixels = (window[:, None] * side + window)[:, :, None] + (row * side + column)
+    nearest = np.full(side * side, np.inf)
+    np.minimum.at(nearest, pixels.ravel(), distance_squared.ravel())
+    nearest = np.sqrt(nearest.reshape(side, side)[margin:-margin, margin:-margin])
+    return np.clip((pen_width_px / 2 - nearest) / EDGE_WIDTH_PX + 0.5, 0, 1)

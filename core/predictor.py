@@ -1,0 +1,48 @@
+"""The network that answers: a CPU copy of its own, never the one in training.
+
+Layers hold state between forward and backward, so a network that trains must not be asked; this one only ever goes
+forward, on weights that were handed to it.
+"""
+
+import numpy as np
+
+from core.device import Device, HostArray
+from core.digits.dataset import to_network_input
+from core.nn.network import Network
+from core.nn.workspace import Workspace
+from core.training.evaluation import EVALUATION_BATCH
+from core.training.events import Weights
+from core.training.hyperparameters import Hyperparameters
+from core.training.model_file import Model
+from core.training.presets import INPUT_SHAPE, find_preset
+
+
+class Predictor:
+    """A network of `preset`'s kind with the hidden layers of `hyperparameters`, ready to answer with `weights`."""
+
+    def __init__(self, preset: str, hyperparameters: Hyperparameters, weights: Weights) -> None:
+        recipe = find_preset(preset)
+        device = Device()
+        self._network = Network(recipe.build_layers(hyperparameters.hidden), INPUT_SHAPE, device)
+        self._loss = recipe.loss(device, np.float32)
+        self._workspace = Workspace(device, np.float32)
+        self.load_weights(weights)
+
+    @classmethod
+    def from_model(cls, model: Model) -> "Predictor":
+        """A predictor for a model as it comes from a file."""
+        return cls(model.preset, model.hyperparameters, model.weights)
+
+    def load_weights(self, weights: Weights) -> None:
+        """Answer with `weights` from now on; raises ValueError if they are of another network."""
+        self._network.load_weights(weights)
+
+    def probabilities(self, pictures: HostArray) -> HostArray:
+        """Probabilities float32 (N, 10) for `pictures` uint8 (N, 28, 28), 0 paper to 255 ink."""
+        flat = pictures.reshape(len(pictures), -1)
+        answers = np.empty((len(pictures), 10), np.float32)
+        for start in range(0, len(flat), EVALUATION_BATCH):
+            batch = flat[start : start + EVALUATION_BATCH]
+            x = to_network_input(np, batch, out=self._workspace.array("x", batch.shape))
+            answers[start : start + len(batch)] = self._loss.probabilities(self._network.forward(x))
+        return answers

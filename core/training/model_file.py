@@ -1,0 +1,161 @@
+"""A trained network as a file: safetensors, with enough in its metadata to rebuild the network and to know its worth.
+
+Weights are stored as float16 unless float32 is asked for: half the size, and no digit is read differently for it in
+practice. A file is untrusted: names, shapes, dtypes and numbers are all checked against what its own metadata says
+before anything is built from it, and it is never executed. Writing is atomic: a file is either the old or the new one.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+
+from core.device import HostArray
+from core.nn.network import weight_shapes
+from core.training.events import Weights
+from core.training.hyperparameters import HyperparameterError, Hyperparameters
+from core.training.presets import INPUT_SHAPE, UnknownPresetError, find_preset
+
+SHIPPED_MODEL = Path(__file__).resolve().parents[2] / "assets" / "shipped.safetensors"
+SUFFIX = ".safetensors"
+STORED_DTYPES = {"float16": "F16", "float32": "F32"}
+FORMAT = "inkling-network"
+FORMAT_VERSION = "1"
+
+
+class ModelFileError(ValueError):
+    """A model file that cannot be read or written; the message names it, what is wrong, and what to do."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained network: the preset and hyperparameters that built it, its float32 `weights`, what it was measured at.
+
+    `facts` are further notes for people ("test_accuracy", "trained_on", "command"); all values are strings.
+    """
+
+    preset: str
+    hyperparameters: Hyperparameters
+    weights: Weights
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def test_accuracy(self) -> float | None:
+        """Accuracy on the test set, 0 to 1, as noted when it was trained; None if that is not known."""
+        try:
+            accuracy = float(self.facts.get("test_accuracy", ""))
+        except ValueError:
+            return None
+        return accuracy if 0.0 <= accuracy <= 1.0 else None
+
+
+def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
+    """Write `model` to `path`, weights as "float16" or "float32"; raises ModelFileError and leaves no trace then."""
+    metadata = {
+        **model.facts,
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "preset": model.preset,
+        "hyperparameters": json.dumps(model.hyperparameters.as_dict()),
+    }
+    with np.errstate(over="ignore"):
+        tensors = {name: np.ascontiguousarray(w, dtype=stored_as) for name, w in model.weights.items()}
+    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
+        raise ModelFileError(f"some weights are too large for {stored_as}; save {path.name} as float32 instead")
+    _write_atomically(path, save(tensors, metadata))
+
+
+def load_model(path: Path) -> Model:
+    """The model in the file at `path`, weights as read-only float32; raises ModelFileError for one that is not sound."""
+    if not path.is_file():
+        raise ModelFileError(f"{path} is not there; check the name")
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = dict(file.metadata() or {})
+            preset, hyperparameters = _recipe(path, metadata)
+            _check_tensors(path, file, preset, hyperparameters)
+            weights = {name: _finite(path, name, file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, MemoryError) as error:
+        reason = str(error).partition("\n")[0][:200]
+        raise ModelFileError(
+            f"{path} is not a safetensors file, or is damaged ({reason}); choose a network saved by Inkling"
+        ) from None
+    own = {"format", "format_version", "preset", "hyperparameters"}
+    facts = {name: value for name, value in metadata.items() if name not in own}
+    return Model(preset, hyperparameters, weights, facts)
+
+
+def _recipe(path: Path, metadata: Mapping[str, str]) -> tuple[str, Hyperparameters]:
+    """The preset and hyperparameters the metadata names, checked."""
+    if metadata.get("format") != FORMAT:
+        raise ModelFileError(f"{path} was not saved by Inkling: its metadata names no network; choose another file")
+    if metadata.get("format_version") != FORMAT_VERSION:
+        raise ModelFileError(f"{path} was saved by another version of Inkling; open it with that one, or update")
+    try:
+        preset = find_preset(metadata.get("preset", "")).name
+        values: object = json.loads(metadata.get("hyperparameters", ""))
+        return preset, Hyperparameters.from_dict(values)
+    except (HyperparameterError, UnknownPresetError) as error:
+        raise ModelFileError(f"{path} describes no network that Inkling can build: {error}") from None
+    except (ValueError, RecursionError):
+        raise ModelFileError(
+            f"{path} has damaged metadata: its hyperparameters cannot be read; save it again"
+        ) from None
+
+
+def _check_tensors(path: Path, file: Any, preset: str, hyperparameters: Hyperparameters) -> None:
+    """Names, shapes and dtypes, from the header alone: nothing is loaded yet."""
+    wanted = weight_shapes(find_preset(preset).build_layers(hyperparameters.hidden), INPUT_SHAPE)
+    found = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
+    if set(found) != set(wanted):
+        odd = min(set(found) ^ set(wanted))
+        kind = "lacks" if odd in wanted else "has an unknown"
+        raise ModelFileError(f"{path} {kind} weight {odd[:60]!r} for {preset}; choose a network saved by Inkling")
+    for name, entry in found.items():
+        if tuple(entry.get_shape()) != wanted[name]:
+            raise ModelFileError(
+                f"{path} does not fit its own description: {name} has the shape {tuple(entry.get_shape())}, "
+                f"where {wanted[name]} is wanted; choose another file"
+            )
+        if entry.get_dtype() not in STORED_DTYPES.values():
+            raise ModelFileError(f"{path} stores {name} as {entry.get_dtype()}; Inkling reads float16 and float32")
+
+
+def _finite(path: Path, name: str, tensor: HostArray) -> HostArray:
+    weights = np.asarray(tensor, np.float32)
+    if not np.isfinite(weights).all():
+        raise ModelFileError(f"{path} holds weights that are not finite numbers (in {name}); choose another file")
+    weights.flags.writeable = False
+    return weights
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(path)
+    except OSError as error:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}; choose another place") from None
+
+
+def _umask() -> int:
+    """The process's mask of file permissions, which a temporary file does not follow by itself."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
