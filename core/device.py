@@ -13,7 +13,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -117,13 +118,13 @@ class CudaDevice(Device):
         self._device.synchronize()
 
 
-def list_devices() -> list[DeviceInfo]:
+def list_devices(cancelled: Callable[[], bool] = lambda: False) -> list[DeviceInfo]:
     """Every device of this machine, the CPU first; where no GPU can be used, one entry says why.
 
-    Takes up to `PROBE_TIMEOUT_SECONDS`: not for the GUI thread.
+    Takes up to `PROBE_TIMEOUT_SECONDS`, less once `cancelled` answers True: not for the GUI thread.
     """
     cpu = Device()
-    return [DeviceInfo(cpu.key, cpu.name, available=True), *_probe_gpus_in_a_process()]
+    return [DeviceInfo(cpu.key, cpu.name, available=True), *_probe_gpus_in_a_process(cancelled)]
 
 
 def open_device(key: str) -> Device:
@@ -156,25 +157,31 @@ def _cpu_threads() -> int:
     return os.cpu_count() or 1
 
 
-def _probe_gpus_in_a_process() -> list[DeviceInfo]:
+def _probe_gpus_in_a_process(cancelled: Callable[[], bool]) -> list[DeviceInfo]:
     command = [sys.executable, "-c", "import core.device as d; d.report_gpus()"]
-    no_gpu = DeviceInfo("cuda:0", "NVIDIA GPU", available=False)
     try:
-        run = subprocess.run(
-            command,
-            cwd=Path(__file__).resolve().parents[1],
-            capture_output=True,
-            text=True,
-            timeout=PROBE_TIMEOUT_SECONDS,
-        )
-        found = json.loads(run.stdout.strip().splitlines()[-1])
+        found = json.loads(_output_of(command, cancelled).strip().splitlines()[-1])
         return [DeviceInfo(**fields) for fields in found]
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         reason = f"the GPU did not answer within {PROBE_TIMEOUT_SECONDS:.0f} seconds"
     except (OSError, ValueError, IndexError, TypeError):
         reason = "looking for a GPU ended with an error"
     remedy = "Restart the computer; if that does not help, reinstall the NVIDIA driver."
-    return [DeviceInfo(no_gpu.key, no_gpu.name, available=False, reason=reason, remedy=remedy)]
+    return [DeviceInfo("cuda:0", "NVIDIA GPU", available=False, reason=reason, remedy=remedy)]
+
+
+def _output_of(command: list[str], cancelled: Callable[[], bool]) -> str:
+    """What the command prints; it is killed, and TimeoutError raised, after the time-out or when cancelled."""
+    project = Path(__file__).resolve().parents[1]
+    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        deadline = time.monotonic() + PROBE_TIMEOUT_SECONDS
+        while True:
+            try:
+                return process.communicate(timeout=0.05)[0]
+            except subprocess.TimeoutExpired:
+                if cancelled() or time.monotonic() > deadline:
+                    process.kill()
+                    raise TimeoutError from None
 
 
 def report_gpus() -> None:

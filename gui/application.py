@@ -1,0 +1,193 @@
+"""The window's engine room: builds every part once and connects all signals in one list that can be read.
+
+The window is shown before anything slow begins: data is read and devices are looked for in threads, and CuPy is not
+imported unless a GPU is trained on.
+"""
+
+import sys
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from core.device import list_devices
+from core.digits.dataset import DigitSets
+from core.digits.mnist import load_mnist
+from core.training.presets import find_preset
+from core.training.trainer import TrainingJob
+from gui.background_job import BackgroundJob
+from gui.closing_controller import ClosingController
+from gui.dialogs import Dialogs
+from gui.drawing_controller import DrawingController
+from gui.main_window import MainWindow
+from gui.network_controller import NetworkController
+from gui.progress_controller import ProgressController
+from gui.theme import apply_theme
+from gui.training_controller import TrainingController
+from gui.training_state import TrainingState
+
+GIL_SWITCH_INTERVAL_SECONDS = 0.001
+
+
+class Application(QObject):
+    """One window with everything behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.window = MainWindow()
+        self.dialogs = Dialogs(self.window)
+        self.data = BackgroundJob(self)
+        self.devices = BackgroundJob(self)
+        self.training = TrainingController(self)
+        self.progress = ProgressController(parent=self)
+        self.drawing = DrawingController(self)
+        self.network = NetworkController(self)
+        self.closing = ClosingController(self.training, self.network, self.dialogs, self)
+        self._connect()
+        self._on_preset_selected(self.window.preset_selector.selected_name())
+
+    def start(self) -> None:
+        """Show the window, then begin what takes time."""
+        self.window.show()
+        QTimer.singleShot(0, self._begin)
+
+    @Slot()
+    def _begin(self) -> None:
+        self.network.open_shipped()
+        self.window.run_status.show_message(self.tr("Reading the digits…"))
+        self.data.start(lambda cancelled: load_mnist())
+        self.devices.start(list_devices)
+
+    def _connect(self) -> None:
+        window, training, progress = self.window, self.training, self.progress
+        controls, status, panel = window.run_controls, window.run_status, window.drawing_panel
+
+        controls.train_requested.connect(self._on_train_requested)
+        controls.pause_requested.connect(training.pause)
+        controls.resume_requested.connect(training.resume)
+        controls.stop_requested.connect(training.stop)
+        window.preset_selector.preset_selected.connect(self._on_preset_selected)
+        window.hyperparameter_form.validity_changed.connect(self._show_state)
+
+        self.data.done.connect(self._on_data_loaded)
+        self.data.failed.connect(status.show_problem)
+        self.devices.done.connect(window.device_selector.show_devices)
+        self.devices.failed.connect(status.show_problem)
+
+        training.state_changed.connect(self._show_state)
+        training.state_changed.connect(progress.on_state_changed)
+        training.job_accepted.connect(progress.on_job_accepted)
+        training.job_accepted.connect(self.network.on_job_accepted)
+        training.started.connect(progress.on_started)
+        training.steps_completed.connect(progress.on_steps_completed)
+        training.evaluated.connect(progress.on_evaluated)
+        training.evaluated.connect(self.network.on_evaluated)
+        training.weights_published.connect(self.network.on_weights_published)
+        training.ended.connect(progress.on_ended)
+        training.ended.connect(self.network.on_ended)
+        training.failed.connect(status.show_problem)
+
+        progress.message_changed.connect(status.show_message)
+        progress.problem_found.connect(status.show_problem)
+        progress.progress_changed.connect(status.show_progress)
+        progress.accuracy_changed.connect(controls.show_accuracy)
+        progress.point_added.connect(self._on_point_added)
+        progress.curves_reset.connect(window.learning_plot.reset)
+
+        panel.ink_changed.connect(self.drawing.on_ink_changed)
+        self.drawing.answered.connect(panel.show_answer)
+        self.network.predictor_changed.connect(self.drawing.use_predictor)
+        self.network.weights_changed.connect(self.drawing.use_weights)
+        self.network.named.connect(panel.show_network_name)
+        self.network.can_save_changed.connect(window.save_network_action.setEnabled)
+        self.network.notified.connect(status.show_message)
+        self.network.failed.connect(status.show_problem)
+
+        window.open_data_action.triggered.connect(self._on_open_data)
+        window.open_network_action.triggered.connect(self._on_open_network)
+        window.save_network_action.triggered.connect(self._on_save_network)
+        window.quit_action.triggered.connect(window.close)
+        window.close_requested.connect(self.closing.on_close_requested)
+        self.closing.close_allowed.connect(self._on_close_allowed)
+
+    @Slot(str)
+    def _on_preset_selected(self, name: str) -> None:
+        preset = find_preset(name)
+        self.window.hyperparameter_form.show_lesson(preset.lesson)
+        self.window.hyperparameter_form.show_values(preset.hyperparameters)
+
+    @Slot()
+    def _on_train_requested(self) -> None:
+        values = self.window.hyperparameter_form.values()
+        if values is not None:
+            preset = self.window.preset_selector.selected_name()
+            self.training.start(TrainingJob(preset, values, self.window.device_selector.selected_key()))
+
+    @Slot()
+    def _show_state(self) -> None:
+        state = self.training.state
+        can_train = state is TrainingState.IDLE and self.window.hyperparameter_form.values() is not None
+        self.window.run_controls.show_state(state, can_train)
+        for chooser in (self.window.device_selector, self.window.preset_selector):
+            chooser.setEnabled(not state.is_running)
+        self.window.hyperparameter_form.set_editable(not state.is_running)
+
+    @Slot(object)
+    def _on_data_loaded(self, sets: DigitSets) -> None:
+        self.training.use_data(sets)
+        self.network.on_data_loaded(sets)
+        if not self.training.state.is_running:
+            locale = self.window.locale()
+            words = self.tr("%1 is ready: %2 digits to learn from, %3 to be tested on. Press Train.")
+            self.window.run_status.show_message(
+                words.replace("%1", sets.name)
+                .replace("%2", locale.toString(len(sets.train)))
+                .replace("%3", locale.toString(len(sets.test)))
+            )
+
+    @Slot(str, object)
+    def _on_point_added(self, series: str, event: object) -> None:
+        self.window.learning_plot.add_point(
+            series,
+            event.samples,  # type: ignore[attr-defined]
+            event.epoch,  # type: ignore[attr-defined]
+            event.train_seconds,  # type: ignore[attr-defined]
+            event.accuracy,  # type: ignore[attr-defined]
+            event.loss,  # type: ignore[attr-defined]
+        )
+
+    @Slot()
+    def _on_open_data(self) -> None:
+        folder = self.dialogs.ask_which_data_folder()
+        if folder is not None:
+            self.data.start(lambda cancelled, folder=folder: load_mnist(folder))  # type: ignore[misc]
+
+    @Slot()
+    def _on_open_network(self) -> None:
+        path = self.dialogs.ask_which_network()
+        if path is not None:
+            self.network.open_file(path)
+
+    @Slot()
+    def _on_save_network(self) -> None:
+        where = self.dialogs.ask_where_to_save(self.network.suggested_file_name())
+        if where is not None:
+            self.network.save_file(*where)
+
+    @Slot()
+    def _on_close_allowed(self) -> None:
+        self.data.cancel()
+        self.devices.cancel()
+        self.window.allow_close()
+        self.window.close()
+
+
+def run_window() -> int:
+    """Open the window and stay until it is closed; returns the exit status."""
+    # The GUI thread gets the interpreter back sooner from a training thread that would keep it 5 ms.
+    sys.setswitchinterval(GIL_SWITCH_INTERVAL_SECONDS)
+    qt = QApplication(sys.argv)
+    qt.setApplicationName("Inkling")
+    apply_theme(qt)
+    application = Application()
+    application.start()
+    return qt.exec()

@@ -1,0 +1,63 @@
+"""The way out: ask, stop, wait, save, close; never hanging, and never losing a trained network without a word."""
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gui.dialogs import Dialogs, Keep
+from gui.network_controller import NetworkController
+from gui.training_controller import TrainingController
+from gui.training_state import TrainingState
+
+
+class ClosingController(QObject):
+    """Emits `close_allowed` when nothing speaks against closing any more."""
+
+    close_allowed = Signal()
+
+    def __init__(
+        self,
+        training: TrainingController,
+        network: NetworkController,
+        dialogs: Dialogs,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._training, self._network, self._dialogs = training, network, dialogs
+        self._asking = False
+        self._waiting_to: Keep | None = None
+        training.state_changed.connect(self._on_state_changed)
+
+    @Slot()
+    def on_close_requested(self) -> None:
+        """The window was asked to close."""
+        if self._asking or self._waiting_to is not None:
+            return
+        running = self._training.state.is_running
+        if not running and not self._network.has_unsaved:
+            self.close_allowed.emit()
+            return
+        self._asking = True
+        answer = self._dialogs.ask_before_closing(running)
+        self._asking = False
+        if answer is Keep.STAY:
+            return
+        # The run may have ended by itself while the question was open.
+        if self._training.state.is_running:
+            self._waiting_to = answer
+            self._training.stop()
+        else:
+            self._leave(answer)
+
+    @Slot(TrainingState)
+    def _on_state_changed(self, state: TrainingState) -> None:
+        if state is TrainingState.IDLE and self._waiting_to is not None:
+            answer, self._waiting_to = self._waiting_to, None
+            self._leave(answer)
+
+    def _leave(self, answer: Keep) -> None:
+        if answer is Keep.DISCARD or not self._network.has_unsaved or self._save():
+            self.close_allowed.emit()
+
+    def _save(self) -> bool:
+        """Whether the network is in a file now."""
+        where = self._dialogs.ask_where_to_save(self._network.suggested_file_name())
+        return where is not None and self._network.save_file(*where)

@@ -1,0 +1,77 @@
+"""The few questions the window asks by dialog: where a file lies or goes, and what to do with work that is not kept."""
+
+import enum
+from pathlib import Path
+
+from platformdirs import user_documents_path
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from core.training.model_file import SUFFIX
+
+
+class Keep(enum.Enum):
+    """What to do with a network that is in no file when the window is to close."""
+
+    SAVE = enum.auto()
+    DISCARD = enum.auto()
+    STAY = enum.auto()
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("Dialogs", text)
+
+
+class Dialogs:
+    """Asks over `window`; every answer may be None or STAY, which means: nothing is to happen."""
+
+    def __init__(self, window: QWidget) -> None:
+        self._window = window
+
+    def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
+        """A path and how to store the weights there, "float16" or "float32"."""
+        filters = {
+            _tr("Network, float16: half the size, same answers (*.safetensors)"): "float16",
+            _tr("Network, float32: every bit of the weights (*.safetensors)"): "float32",
+        }
+        start = str(user_documents_path() / suggested_name)
+        name, chosen = QFileDialog.getSaveFileName(self._window, _tr("Save network"), start, ";;".join(filters))
+        if not name:
+            return None
+        path = Path(name)
+        return (path if path.suffix else path.with_suffix(SUFFIX)), filters.get(chosen, "float16")
+
+    def ask_which_network(self) -> Path | None:
+        """The path of a network to open."""
+        kinds = _tr("Networks (*.safetensors);;All files (*)")
+        name, _ = QFileDialog.getOpenFileName(self._window, _tr("Open network"), str(user_documents_path()), kinds)
+        return Path(name) if name else None
+
+    def ask_which_data_folder(self) -> Path | None:
+        """A folder with IDX files."""
+        title = _tr("Open a folder with the four IDX files of MNIST, Fashion-MNIST or a set of that form")
+        name = QFileDialog.getExistingDirectory(self._window, title, str(user_documents_path()))
+        return Path(name) if name else None
+
+    def ask_before_closing(self, training: bool) -> Keep:
+        """Whether to save, discard or stay, when a network is in training, or trained and not saved."""
+        question = QMessageBox(self._window)
+        question.setIcon(QMessageBox.Icon.Question)
+        question.setWindowTitle(_tr("Close Inkling"))
+        if training:
+            question.setText(_tr("A network is still in training."))
+            question.setInformativeText(_tr("It can be stopped here and saved as it stands, or given up."))
+            save_words, discard_words = _tr("Stop and save…"), _tr("Stop without saving")
+            stay_words = _tr("Go on training")
+        else:
+            question.setText(_tr("The network you trained is not saved."))
+            question.setInformativeText(_tr("Closing without saving loses it."))
+            save_words, discard_words, stay_words = _tr("Save…"), _tr("Close without saving"), _tr("Stay")
+        save = question.addButton(save_words, QMessageBox.ButtonRole.AcceptRole)
+        discard = question.addButton(discard_words, QMessageBox.ButtonRole.DestructiveRole)
+        stay = question.addButton(stay_words, QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(save)
+        question.setEscapeButton(stay)
+        question.exec()
+        clicked = question.clickedButton()
+        return Keep.SAVE if clicked is save else Keep.DISCARD if clicked is discard else Keep.STAY

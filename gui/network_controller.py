@@ -1,0 +1,130 @@
+"""Which network answers, where it came from, and whether it has been kept.
+
+It follows training and files: the shipped network first, then an opened one, or the one in training from its first
+published weights on. It says what may be saved, and knows when unsaved work would be lost.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QLocale, QObject, Signal, Slot
+
+from core.predictor import Predictor
+from core.training.events import Evaluated, TrainingEnded, WeightsPublished
+from core.training.model_file import SHIPPED_MODEL, Model, ModelFileError, load_model, save_model
+from core.training.trainer import TrainingJob
+
+
+class NetworkController(QObject):
+    """Emits the predictor to use, or new weights for it, and the words that name the network which answers."""
+
+    predictor_changed = Signal(object)
+    weights_changed = Signal(object)
+    named = Signal(str)
+    can_save_changed = Signal(bool)
+    notified = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model: Model | None = None
+        self._job: TrainingJob | None = None
+        self._data_name = ""
+        self._accuracies: dict[str, float] = {}
+        self._unsaved = False
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether the network that answers was trained here and is in no file."""
+        return self._unsaved
+
+    @Slot()
+    def open_shipped(self) -> None:
+        """Let the network that came with Inkling answer."""
+        self._open(SHIPPED_MODEL, self.tr("the network that came with Inkling"))
+
+    def open_file(self, path: Path) -> None:
+        """Let the network in this file answer; one that is not sound changes nothing."""
+        if self._open(path, path.name):
+            self.notified.emit(self.tr("Opened %1.").replace("%1", str(path)))
+
+    def save_file(self, path: Path, stored_as: str) -> bool:
+        """Keep the network as it stands; returns whether that succeeded."""
+        if self._model is None:
+            return False
+        try:
+            save_model(path, self._model, stored_as)
+        except ModelFileError as error:
+            self.failed.emit(str(error))
+            return False
+        self._unsaved = False
+        self.notified.emit(self.tr("Saved %1.").replace("%1", str(path)))
+        return True
+
+    def suggested_file_name(self) -> str:
+        """A name that tells the networks of a folder apart."""
+        if self._model is None:
+            return "network.safetensors"
+        accuracy = self._model.test_accuracy
+        return self._model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + ".safetensors"
+
+    @Slot(object)
+    def on_data_loaded(self, sets: object) -> None:
+        self._data_name = str(getattr(sets, "name", ""))
+
+    @Slot(TrainingJob)
+    def on_job_accepted(self, job: TrainingJob) -> None:
+        self._job, self._accuracies = job, {}
+
+    @Slot(Evaluated)
+    def on_evaluated(self, event: Evaluated) -> None:
+        self._accuracies[event.split] = event.accuracy
+
+    @Slot(WeightsPublished)
+    def on_weights_published(self, event: WeightsPublished) -> None:
+        self._take_over(event.weights, self.tr("the network in training"))
+
+    @Slot(TrainingEnded)
+    def on_ended(self, event: TrainingEnded) -> None:
+        if event.steps == 0:
+            return
+        for split in ("test", "validation"):
+            accuracy = getattr(event, f"{split}_accuracy")
+            if accuracy is not None:
+                self._accuracies[split] = accuracy
+        self._take_over(event.weights, self.tr("the network you trained"))
+        if event.test_accuracy is not None:
+            self._name(self.tr("the network you trained"), event.test_accuracy)
+        self._job = None
+
+    def _take_over(self, weights: object, words: str) -> None:
+        """Make these weights of the run the network that answers."""
+        assert self._job is not None
+        facts = {"trained_on": self._data_name}
+        facts |= {f"{split}_accuracy": f"{accuracy:.4f}" for split, accuracy in self._accuracies.items()}
+        fresh = Model(self._job.preset, self._job.hyperparameters, weights, facts)  # type: ignore[arg-type]
+        goes_on = self._model is not None and self._model.hyperparameters is fresh.hyperparameters
+        self._model, self._unsaved = fresh, True
+        if goes_on:
+            self.weights_changed.emit(weights)
+        else:
+            self.predictor_changed.emit(Predictor.from_model(fresh))
+        self.named.emit(words)
+        self.can_save_changed.emit(True)
+
+    def _open(self, path: Path, words: str) -> bool:
+        try:
+            model = load_model(path)
+        except ModelFileError as error:
+            self.failed.emit(str(error))
+            return False
+        self._model, self._unsaved = replace(model), False
+        self.predictor_changed.emit(Predictor.from_model(model))
+        self._name(words, model.test_accuracy)
+        self.can_save_changed.emit(True)
+        return True
+
+    def _name(self, words: str, accuracy: float | None) -> None:
+        if accuracy is not None:
+            words += f" ({QLocale().toString(accuracy * 100, 'f', 2)} %)"
+        self.named.emit(words)

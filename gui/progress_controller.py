@@ -1,0 +1,137 @@
+"""What a run tells the eye: points for the curves as they come, words and numbers a few times a second.
+
+Events arrive many times faster than anyone reads; curves are given each of them (they redraw by time themselves), the
+status line only the latest when its timer comes round.
+"""
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
+
+from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.trainer import TrainingJob
+from gui.training_state import TrainingState
+
+STATUS_INTERVAL_MS = 200
+
+
+class ProgressController(QObject):
+    """Emits texts for the status line, the share that is done, the accuracy to show, and points for the curves."""
+
+    message_changed = Signal(str)
+    problem_found = Signal(str)
+    progress_changed = Signal(object)
+    accuracy_changed = Signal(str, object)
+    point_added = Signal(str, object)
+    curves_reset = Signal()
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._state = TrainingState.LOADING
+        self._job: TrainingJob | None = None
+        self._plan: TrainingStarted | None = None
+        self._latest: StepsCompleted | None = None
+        self._busy_seconds = 0.0
+        self._busy_since = 0.0
+        self._timer = QTimer(self)
+        self._timer.setInterval(STATUS_INTERVAL_MS)
+        self._timer.timeout.connect(self._show_progress)
+
+    @Slot(TrainingJob)
+    def on_job_accepted(self, job: TrainingJob) -> None:
+        self._job, self._plan, self._latest = job, None, None
+        self._busy_seconds = 0.0
+        self.curves_reset.emit()
+        self.accuracy_changed.emit("", None)
+        self.progress_changed.emit(0.0)
+        self.message_changed.emit(self.tr("Preparing the device…"))
+
+    @Slot(TrainingState)
+    def on_state_changed(self, state: TrainingState) -> None:
+        """Count the time spent training, pauses apart, and say what goes on."""
+        if self._state is TrainingState.TRAINING:
+            self._busy_seconds += self._clock() - self._busy_since
+        self._state, self._busy_since = state, self._clock()
+        if state is TrainingState.TRAINING:
+            self._timer.start()
+        else:
+            self._timer.stop()
+            self._show_progress()
+
+    @Slot(TrainingStarted)
+    def on_started(self, event: TrainingStarted) -> None:
+        self._plan = event
+
+    @Slot(StepsCompleted)
+    def on_steps_completed(self, event: StepsCompleted) -> None:
+        self._latest = event
+        self.point_added.emit("train", event)
+
+    @Slot(Evaluated)
+    def on_evaluated(self, event: Evaluated) -> None:
+        self.point_added.emit(event.split, event)
+        self.accuracy_changed.emit(event.split, event.accuracy)
+
+    @Slot(TrainingEnded)
+    def on_ended(self, event: TrainingEnded) -> None:
+        self._latest = None
+        if event.test_accuracy is not None and event.steps:
+            self.accuracy_changed.emit("test", event.test_accuracy)
+        if event.outcome == "diverged":
+            self.problem_found.emit(
+                self.tr(
+                    "The loss became infinite, so the run was ended and the last good weights kept. "
+                    "Choose a smaller learning rate and train again."
+                )
+            )
+            return
+        words = {
+            "completed": self.tr("Finished: %1 digits in %2 of training steps, %3 digits/s."),
+            "stopped": self.tr("Stopped: %1 digits in %2 of training steps, %3 digits/s. What was learned is kept."),
+        }
+        sentence = words.get(event.outcome, words["completed"])
+        speed = event.samples / event.train_seconds if event.train_seconds else 0.0
+        self.message_changed.emit(
+            sentence.replace("%1", _whole(event.samples))
+            .replace("%2", _duration(event.train_seconds))
+            .replace("%3", _whole(speed))
+        )
+
+    @Slot()
+    def _show_progress(self) -> None:
+        if not self._state.is_running or self._latest is None or self._plan is None or self._job is None:
+            return
+        doing = {
+            TrainingState.TRAINING: self.tr("Training on %1"),
+            TrainingState.PAUSED: self.tr("Paused on %1"),
+            TrainingState.STOPPING: self.tr("Stopping on %1"),
+        }[self._state]
+        done = self._latest.step / self._plan.total_steps
+        epochs = self._job.hyperparameters.epochs
+        parts = [
+            doing.replace("%1", self._plan.device_name),
+            self.tr("%1 digits/s").replace("%1", _whole(self._latest.samples / self._latest.train_seconds)),
+            self.tr("epoch %1 of %2")
+            .replace("%1", _whole(min(int(self._latest.epoch) + 1, epochs)))
+            .replace("%2", _whole(epochs)),
+            self.tr("%1 left").replace("%1", _duration(self._busy_now() * (1 - done) / done)),
+        ]
+        self.message_changed.emit(" · ".join(parts))
+        self.progress_changed.emit(done)
+
+    def _busy_now(self) -> float:
+        running = self._clock() - self._busy_since if self._state is TrainingState.TRAINING else 0.0
+        return self._busy_seconds + running
+
+
+def _whole(number: float) -> str:
+    return QLocale().toString(round(number))
+
+
+def _duration(seconds: float) -> str:
+    """Minutes and seconds, with hours where there are any: 0:04, 12:30, 1:02:05."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -1,0 +1,288 @@
+"""Every colour, font and pen width of the window, and nothing else.
+
+A room of its own so that light and dark, contrast and colour-blind safety are decided once. Widgets ask
+`colours(self.palette())` whenever they paint or their palette changes; nobody keeps a copy. The colours of the curves
+are from the Okabe-Ito set, and each curve has a line style of its own besides.
+"""
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtGui import QColor, QFont, QPalette, QPen
+from PySide6.QtWidgets import QApplication
+
+SPACING = 8
+MARGIN = 12
+RADIUS = 6
+
+CURVE_WIDTH_PX = 1
+HOVER_LINE_WIDTH_PX = 1
+INK_WIDTH = 0.075
+"""Width of the pen on the canvas, as a share of the canvas's short side."""
+
+
+@dataclass(frozen=True)
+class Colours:
+    """One scheme; every text colour has a contrast of at least 4.5 on `window`, `surface` and `field`."""
+
+    window: str
+    surface: str
+    field: str
+    border: str
+    text: str
+    muted: str
+    disabled: str
+    accent: str
+    accent_hover: str
+    accent_pressed: str
+    on_accent: str
+    hover: str
+    problem: str
+    grid: str
+    paper: str
+    ink: str
+    track: str
+    bar: str
+    curves: Mapping[str, str]
+
+
+LIGHT = Colours(
+    window="#f4f5f8",
+    surface="#ffffff",
+    field="#ffffff",
+    border="#d3d8e0",
+    text="#1a1e27",
+    muted="#566070",
+    disabled="#8d95a3",
+    accent="#3a4bc8",
+    accent_hover="#2f3eb0",
+    accent_pressed="#263394",
+    on_accent="#ffffff",
+    hover="#eceef4",
+    problem="#a63a00",
+    grid="#8a93a3",
+    paper="#ffffff",
+    ink="#161b2e",
+    track="#e8ebf1",
+    bar="#8e9ae6",
+    curves={"train": "#0072b2", "validation": "#d55e00", "test": "#008a64"},
+)
+
+DARK = Colours(
+    window="#15171c",
+    surface="#1d2026",
+    field="#23272f",
+    border="#3a404c",
+    text="#e7e9ee",
+    muted="#a3abb9",
+    disabled="#727b8b",
+    accent="#93a0ff",
+    accent_hover="#a9b4ff",
+    accent_pressed="#7f8df2",
+    on_accent="#10131f",
+    hover="#2b303a",
+    problem="#ffab70",
+    grid="#8a93a3",
+    paper="#101216",
+    ink="#f2f4fa",
+    track="#2a2f39",
+    bar="#5563b5",
+    curves={"train": "#56b4e9", "validation": "#e69f00", "test": "#2cc295"},
+)
+
+CURVE_STYLES = {
+    "train": Qt.PenStyle.SolidLine,
+    "validation": Qt.PenStyle.DashLine,
+    "test": Qt.PenStyle.DotLine,
+}
+CURVE_SYMBOLS = {"train": "s", "validation": "o", "test": "d"}
+
+
+def colours(palette: QPalette) -> Colours:
+    """The scheme that `palette` belongs to."""
+    return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+
+
+def curve_pen(series: str, scheme: Colours) -> QPen:
+    """The pen of a curve: its colour and line style. Cosmetic and one pixel wide, the only kind Qt draws fast."""
+    pen = QPen(QColor(scheme.curves[series]), CURVE_WIDTH_PX, CURVE_STYLES[series])
+    pen.setCosmetic(True)
+    return pen
+
+
+def title_font(font: QFont) -> QFont:
+    """For the name of a panel or a plot."""
+    return _scaled(font, 1.0, QFont.Weight.DemiBold)
+
+
+def headline_font(font: QFont) -> QFont:
+    """For the accuracy a run came to."""
+    return _scaled(font, 1.5, QFont.Weight.DemiBold)
+
+
+def answer_font(font: QFont) -> QFont:
+    """For the digit the network reads."""
+    return _scaled(font, 1.7, QFont.Weight.DemiBold)
+
+
+def small_font(font: QFont) -> QFont:
+    """For explanations that stay in the background."""
+    return _scaled(font, 0.93, QFont.Weight.Normal)
+
+
+def _scaled(font: QFont, factor: float, weight: QFont.Weight) -> QFont:
+    scaled = QFont(font)
+    if font.pointSizeF() > 0:
+        scaled.setPointSizeF(font.pointSizeF() * factor)
+    else:
+        scaled.setPixelSize(round(font.pixelSize() * factor))
+    scaled.setWeight(weight)
+    return scaled
+
+
+def tooltip(text: str) -> str:
+    """`text` as a tooltip that wraps, a paragraph a line: Qt leaves plain text on one line, however long."""
+    return "".join(f"<p>{html.escape(line)}</p>" for line in text.splitlines())
+
+
+def apply_theme(app: QApplication) -> None:
+    """Dress `app` in the system's light or dark scheme, now and whenever the system changes it."""
+    if app.findChild(_SchemeFollower) is None:
+        app.setStyle("Fusion")
+        _SchemeFollower(app)
+
+
+def apply_scheme(app: QApplication, scheme: Qt.ColorScheme) -> None:
+    """Dress `app` in `scheme`; where the system names none, its own window colour tells light from dark."""
+    if scheme == Qt.ColorScheme.Unknown:
+        chosen = colours(app.style().standardPalette())
+    else:
+        chosen = DARK if scheme == Qt.ColorScheme.Dark else LIGHT
+    app.setPalette(_palette(chosen))
+    app.setStyleSheet(_stylesheet(chosen))
+
+
+class _SchemeFollower(QObject):
+    """Lives as long as the application does."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        self._on_color_scheme_changed(app.styleHints().colorScheme())
+
+    @Slot(Qt.ColorScheme)
+    def _on_color_scheme_changed(self, scheme: Qt.ColorScheme) -> None:
+        apply_scheme(self._app, scheme)
+
+
+def _palette(scheme: Colours) -> QPalette:
+    role = QPalette.ColorRole
+    roles = {
+        role.Window: scheme.window,
+        role.WindowText: scheme.text,
+        role.Base: scheme.field,
+        role.AlternateBase: scheme.surface,
+        role.Text: scheme.text,
+        role.Button: scheme.field,
+        role.ButtonText: scheme.text,
+        role.BrightText: scheme.on_accent,
+        role.ToolTipBase: scheme.surface,
+        role.ToolTipText: scheme.text,
+        role.PlaceholderText: scheme.muted,
+        role.Highlight: scheme.accent,
+        role.HighlightedText: scheme.on_accent,
+        role.Accent: scheme.accent,
+        role.Link: scheme.accent,
+        role.LinkVisited: scheme.accent,
+        role.Mid: scheme.border,
+    }
+    palette = QPalette()
+    for name, colour in roles.items():
+        palette.setColor(name, QColor(colour))
+    for name in (role.WindowText, role.Text, role.ButtonText):
+        palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(scheme.disabled))
+    palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(scheme.border))
+    return palette
+
+
+def _stylesheet(scheme: Colours) -> str:
+    # An arrow is a box without content and three borders: it stays sharp at every scale and needs no picture files.
+    down = "width: 0; height: 0; border: 4px solid transparent; border-bottom: 0 none; border-top: 5px solid"
+    up = "width: 0; height: 0; border: 4px solid transparent; border-top: 0 none; border-bottom: 5px solid"
+    return f"""
+    QComboBox, QAbstractSpinBox, QLineEdit {{
+        background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
+        padding: 3px 8px; min-height: 20px; selection-background-color: {scheme.accent};
+        selection-color: {scheme.on_accent};
+    }}
+    QComboBox {{ combobox-popup: 0; }}
+    QAbstractSpinBox {{ padding: 3px 4px 3px 6px; }}
+    QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover {{ border-color: {scheme.disabled}; }}
+    QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus {{ border: 1px solid {scheme.accent}; }}
+    QLineEdit[problem="true"] {{ border: 1px solid {scheme.problem}; }}
+    QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled {{
+        background: {scheme.window}; color: {scheme.disabled};
+    }}
+    QComboBox::drop-down {{ border: none; width: 22px; }}
+    QComboBox::down-arrow {{ {down} {scheme.muted}; }}
+    QComboBox::down-arrow:disabled {{ {down} {scheme.disabled}; }}
+    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: none; width: 20px; }}
+    QAbstractSpinBox::up-arrow {{ {up} {scheme.muted}; }}
+    QAbstractSpinBox::down-arrow {{ {down} {scheme.muted}; }}
+    QAbstractSpinBox::up-arrow:disabled, QAbstractSpinBox::up-arrow:off {{ {up} {scheme.border}; }}
+    QAbstractSpinBox::down-arrow:disabled, QAbstractSpinBox::down-arrow:off {{ {down} {scheme.border}; }}
+    QComboBox QAbstractItemView {{
+        background: {scheme.surface}; border: 1px solid {scheme.border}; outline: none; padding: 4px;
+        selection-background-color: {scheme.hover}; selection-color: {scheme.text};
+    }}
+    QComboBox QAbstractItemView::item {{ min-height: 26px; padding: 0 6px; }}
+    QPushButton {{
+        background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
+        padding: 4px 12px; min-height: 20px;
+    }}
+    QPushButton:hover {{ background: {scheme.hover}; }}
+    QPushButton:pressed {{ background: {scheme.track}; }}
+    QPushButton:focus {{ border: 1px solid {scheme.accent}; }}
+    QPushButton:disabled {{ background: {scheme.window}; color: {scheme.disabled}; }}
+    QPushButton[primary="true"] {{
+        background: {scheme.accent}; border: 1px solid {scheme.accent}; color: {scheme.on_accent}; font-weight: 600;
+    }}
+    QPushButton[primary="true"]:hover {{ background: {scheme.accent_hover}; }}
+    QPushButton[primary="true"]:pressed {{ background: {scheme.accent_pressed}; }}
+    QPushButton[primary="true"]:focus {{ border: 2px solid {scheme.text}; padding: 3px 11px; }}
+    QPushButton[primary="true"]:disabled {{
+        background: {scheme.track}; border: 1px solid {scheme.track}; color: {scheme.disabled};
+    }}
+    QFrame[card="true"] {{
+        background: {scheme.surface}; border: 1px solid {scheme.border}; border-radius: {RADIUS + 2}px;
+    }}
+    QLabel[muted="true"] {{ color: {scheme.muted}; }}
+    QLabel[problem="true"] {{ color: {scheme.problem}; }}
+    QProgressBar {{
+        background: {scheme.track}; border: none; border-radius: 4px; min-height: 8px; max-height: 8px;
+    }}
+    QProgressBar::chunk {{ background: {scheme.accent}; border-radius: 4px; }}
+    QToolTip {{
+        background: {scheme.surface}; color: {scheme.text}; border: 1px solid {scheme.border}; padding: 6px;
+    }}
+    QScrollArea, QScrollArea > QWidget > QWidget#scrolled {{ background: transparent; border: none; }}
+    QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+    QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+    QScrollBar::handle {{ background: {scheme.border}; border-radius: 3px; margin: 2px; }}
+    QScrollBar::handle:vertical {{ min-height: 28px; }}
+    QScrollBar::handle:horizontal {{ min-width: 28px; }}
+    QScrollBar::handle:hover {{ background: {scheme.disabled}; }}
+    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+    QSplitter::handle {{ background: transparent; }}
+    QSplitter::handle:hover {{ background: {scheme.border}; }}
+    QTabWidget::pane {{ border: none; }}
+    QMenuBar {{ background: {scheme.window}; }}
+    QMenu {{ background: {scheme.surface}; border: 1px solid {scheme.border}; padding: 4px; }}
+    QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
+    QMenu::item:selected, QMenuBar::item:selected {{ background: {scheme.hover}; color: {scheme.text}; }}
+    QMenu::item:disabled {{ color: {scheme.disabled}; }}
+    """

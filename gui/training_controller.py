@@ -1,0 +1,105 @@
+"""The life of a training run in the window: start, pause, resume, stop, and home again.
+
+It owns the thread and the state. A new run starts only after the last one's thread has ended.
+"""
+
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from core.digits.dataset import DatasetError, DigitSets, split
+from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted, WeightsPublished
+from core.training.trainer import TrainingControl, TrainingJob, train
+from gui.training_state import TrainingState
+from gui.worker_thread import WorkerThread
+
+
+class TrainingController(QObject):
+    """Signals carry the trainer's events one kind each; `failed` carries a sentence."""
+
+    state_changed = Signal(TrainingState)
+    job_accepted = Signal(TrainingJob)
+    started = Signal(TrainingStarted)
+    steps_completed = Signal(StepsCompleted)
+    evaluated = Signal(Evaluated)
+    weights_published = Signal(WeightsPublished)
+    ended = Signal(TrainingEnded)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = TrainingState.LOADING
+        self._sets: DigitSets | None = None
+        self._thread: WorkerThread | None = None
+        self._control = TrainingControl()
+        self._signals = {
+            TrainingStarted: self.started,
+            StepsCompleted: self.steps_completed,
+            Evaluated: self.evaluated,
+            WeightsPublished: self.weights_published,
+            TrainingEnded: self.ended,
+        }
+
+    @property
+    def state(self) -> TrainingState:
+        return self._state
+
+    @Slot(object)
+    def use_data(self, sets: DigitSets) -> None:
+        """Train the next runs on `sets`; a run that is going keeps its own."""
+        self._sets = sets
+        if self._state is TrainingState.LOADING:
+            self._move_to(TrainingState.IDLE)
+
+    def start(self, job: TrainingJob) -> None:
+        """Begin `job`, if nothing runs and the data is there."""
+        if self._state is not TrainingState.IDLE or self._sets is None:
+            return
+        try:
+            splits = split(self._sets, job.hyperparameters.validation_digits, job.hyperparameters.train_limit)
+        except DatasetError as error:
+            self.failed.emit(str(error))
+            return
+        self._control = TrainingControl()
+        self._thread = WorkerThread(partial(train, job, splits, self._control), self)
+        self._thread.produced.connect(self._on_produced)
+        self._thread.failed.connect(self.failed)
+        self._thread.finished.connect(self._on_finished)
+        self.job_accepted.emit(job)
+        self._move_to(TrainingState.TRAINING)
+        self._thread.start()
+
+    @Slot()
+    def pause(self) -> None:
+        if self._state is TrainingState.TRAINING:
+            self._control.pause()
+            self._move_to(TrainingState.PAUSED)
+
+    @Slot()
+    def resume(self) -> None:
+        if self._state is TrainingState.PAUSED:
+            self._control.resume()
+            self._move_to(TrainingState.TRAINING)
+
+    @Slot()
+    def stop(self) -> None:
+        """Ask the run to end; `ended` and the state IDLE follow when it has."""
+        if self._state in (TrainingState.TRAINING, TrainingState.PAUSED):
+            self._move_to(TrainingState.STOPPING)
+            self._control.stop()
+
+    def _move_to(self, state: TrainingState) -> None:
+        self._state = state
+        self.state_changed.emit(state)
+
+    @Slot(object)
+    def _on_produced(self, event: object) -> None:
+        self._signals[type(event)].emit(event)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        if self._thread is not None:
+            self._thread.wait()
+            self._thread.deleteLater()
+            self._thread = None
+        self._move_to(TrainingState.IDLE)

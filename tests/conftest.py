@@ -1,0 +1,48 @@
+"""What every test shares: no screen is needed, nothing is left behind, and one `device` fixture serves all devices."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import threading
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from core.device import Device
+from core.digits.dataset import DigitSets
+from core.digits.mnist import load_mnist
+
+
+@pytest.fixture(params=["cpu"])
+def device(request: pytest.FixtureRequest) -> Device:
+    """Every device that this machine can compute with."""
+    return {"cpu": Device}[request.param]()
+
+
+@pytest.fixture(scope="session")
+def mnist() -> DigitSets:
+    """The real thing, read once."""
+    return load_mnist()
+
+
+@pytest.fixture(scope="session")
+def few_digits(mnist: DigitSets) -> DigitSets:
+    """The first 1,200 training and 300 test digits of MNIST, for runs of well under a second."""
+    return DigitSets("few", mnist.train.part(0, 1200), mnist.test.part(0, 300))
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left_behind() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    left = [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]
+    assert not left, f"threads left behind: {left}"
+
+
