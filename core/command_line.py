@@ -86,7 +86,10 @@ def train_command(
     hidden: Annotated[str | None, typer.Option(help="Units of each hidden layer, such as 256 or 512,128.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Digits per step.")] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Step size at the start.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of start weights and shuffles.")] = None,
+    augment: Annotated[
+        float | None, typer.Option(help="How strongly to distort the training digits, 0 (not) to 1.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
     train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
     until_accuracy: Annotated[
         float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
@@ -101,6 +104,7 @@ def train_command(
         "hidden": None if hidden is None else _layer_sizes(hidden),
         "batch_size": batch_size,
         "learning_rate": learning_rate,
+        "augment": augment,
         "seed": seed,
         "train_limit": train_limit,
     }

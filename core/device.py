@@ -173,7 +173,9 @@ def _probe_gpus_in_a_process(cancelled: Callable[[], bool]) -> list[DeviceInfo]:
 def _output_of(command: list[str], cancelled: Callable[[], bool]) -> str:
     """What the command prints; it is killed, and TimeoutError raised, after the time-out or when cancelled."""
     project = Path(__file__).resolve().parents[1]
-    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         deadline = time.monotonic() + PROBE_TIMEOUT_SECONDS
         while True:
             try:

@@ -142,20 +142,26 @@ def _labelled_ink(line: bytes) -> LabelledInk:
 
 
 def _stroke(points: Any, position: int) -> Stroke:
-    wrong = f'stroke {position} of "strokes" must be a list of [x, y] pairs of finite numbers, at least one'
+    try:
+        return Stroke(_numbers(points)[:, :2])
+    except (ValueError, TypeError, IndexError, OverflowError):
+        raise ValueError(
+            f'stroke {position} of "strokes" must be a list of at least one [x, y] pair of finite numbers'
+        ) from None
+
+
+def _numbers(points: Any) -> HostArray:
+    """`points` as an array, or only x and y of each where what follows them is not an equal count of numbers."""
     try:
         numbers = np.asarray(points)
-        if numbers.dtype.kind not in "iuf":
-            # What follows x and y may be anything, and not the same at every point.
-            numbers = np.asarray([point[:2] for point in points])
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        raise ValueError(wrong) from None
-    if numbers.dtype.kind not in "iuf" or numbers.ndim != 2:
-        raise ValueError(wrong)
-    try:
-        return Stroke(numbers[:, :2])
     except ValueError:
-        raise ValueError(wrong) from None
+        numbers = np.asarray(None)
+    if numbers.dtype.kind not in "iuf":
+        numbers = np.asarray([point[:2] for point in points])
+    # Texts of digits would convert, and are refused like any other text.
+    if numbers.dtype.kind not in "iuf":
+        raise TypeError(numbers.dtype)
+    return numbers
 
 
 def _short(value: Any) -> str:

@@ -100,9 +100,9 @@ def _read_grey(path: Path) -> HostArray:
 def _to_grey(image: Image.Image) -> HostArray:
     if image.mode[0] in "IF":
         # 16 bits and more: seldom all of them are used, so the range found is the range.
-        deep = np.nan_to_num(np.asarray(image, dtype=np.float32), posinf=0, neginf=0)
-        deep -= deep.min()
-        image = Image.fromarray(deep * np.float32(255 / max(float(deep.max()), 1e-9)))
+        deep = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
+        deep = (deep - deep.min()) * (255 / (np.ptp(deep) or 1))
+        image = Image.fromarray(deep.astype(np.float32))
     elif image.has_transparency_data:
         layer = image.convert("RGBA")
         image = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("L")
@@ -182,7 +182,7 @@ def _without_specks(ink: HostArray) -> HostArray:
 
 def _fit(ink: HostArray) -> HostArray:
     """The finished picture, uint8 (28, 28), of `ink` 0..1 (height, width)."""
-    marked = ink > 0.5
+    marked = ink > ink.max() / 2
     rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
     box = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
     scale = _INK_SIDE / max(box.shape)
@@ -194,7 +194,7 @@ def _fit(ink: HostArray) -> HostArray:
     # The window's corner, such that the centre of mass comes to the middle of the centre pixel.
     corner = centre_of_mass(np.asarray(enlarged)) + 0.5 - (CENTRE_PIXEL + 0.5) * pixel
     window = (*corner, *(corner + PICTURE_SIZE * pixel))
-    return np.asarray(enlarged.resize((PICTURE_SIZE, PICTURE_SIZE), Image.Resampling.BOX, box=window))
+    return np.asarray(enlarged.resize((PICTURE_SIZE, PICTURE_SIZE), Image.Resampling.HAMMING, box=window))
 
 
 def _with_sturdy_pen(ink: Image.Image) -> Image.Image:

@@ -32,6 +32,8 @@ RANGES: Mapping[str, Range] = {
     "validation_digits": Range(0, 50_000),
     "evaluate_every": Range(100, 1_000_000),
     "train_limit": Range(1, 10_000_000),
+    "shift_px": Range(0, 4),
+    "augment": Range(0.0, 1.0),
 }
 MAX_HIDDEN_LAYERS = 8
 
@@ -46,9 +48,10 @@ class Hyperparameters:
 
     hidden: units of each hidden layer, first to last; optimizer: "sgd" or "adam"; learning_rate: step size at the
     start; momentum: share of the last update carried on (sgd only); schedule: how the learning rate goes on over the
-    run; batch_size: digits per step; epochs: passes over the training digits; seed: of start weights and shuffles;
+    run; batch_size: digits per step; epochs: passes over the training digits; seed: of everything random;
     validation_digits: training digits held out to measure on; evaluate_every: digits between two measurements;
-    precision: dtype of all computing; train_limit: use only that many training digits (None: all).
+    shift_px: each batch is moved by up to so many pixels; augment: how strongly each digit is turned, scaled, sheared
+    and shifted, 0 not at all; precision: dtype of all computing; train_limit: use only so many training digits.
 
     Raises HyperparameterError for a value outside `RANGES` or not of its kind.
     """
@@ -63,6 +66,8 @@ class Hyperparameters:
     seed: int = 0
     validation_digits: int = 5000
     evaluate_every: int = 5000
+    shift_px: int = 0
+    augment: float = 0.0
     precision: str = "float32"
     train_limit: int | None = None
 
@@ -73,9 +78,9 @@ class Hyperparameters:
             )
         for units in self.hidden:
             _check_number("hidden", units, whole=True)
-        for name in ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every"):
+        for name in ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px"):
             _check_number(name, getattr(self, name), whole=True)
-        for name in ("learning_rate", "momentum"):
+        for name in ("learning_rate", "momentum", "augment"):
             _check_number(name, getattr(self, name), whole=False)
         if self.train_limit is not None:
             _check_number("train_limit", self.train_limit, whole=True)

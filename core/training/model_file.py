@@ -74,7 +74,7 @@ def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
 
 
 def load_model(path: Path) -> Model:
-    """The model in the file at `path`, weights as read-only float32; raises ModelFileError for one that is not sound."""
+    """The model in the file at `path`, weights as read-only float32; raises ModelFileError if it is not sound."""
     if not path.is_file():
         raise ModelFileError(f"{path} is not there; check the name")
     try:

@@ -62,7 +62,7 @@ _QUICK_MLP = Preset(
         "Watch the learning rate fall towards the end and the last mistakes go."
     ),
     hyperparameters=Hyperparameters(
-        hidden=(256,), learning_rate=0.1, momentum=0.9, schedule="cosine", batch_size=100, epochs=10
+        hidden=(256,), learning_rate=0.1, momentum=0.9, schedule="cosine", batch_size=100, epochs=10, shift_px=1
     ),
     build_layers=_multilayer_perceptron,
     loss=SoftmaxCrossEntropy,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.device import Array, open_device
+from core.digits.augmentation import BatchShift, Distortion
 from core.digits.dataset import Dataset, DatasetError, Splits, minibatches, shuffled
 from core.nn import schedules
 from core.nn.network import Network
@@ -81,13 +82,14 @@ class _Run:
         chosen = self.hyperparameters = job.hyperparameters
         preset = find_preset(job.preset)
         self.device = open_device(job.device_key)
-        self.start_rng, self.shuffle_rng = np.random.default_rng(chosen.seed).spawn(2)
+        start_rng, self.shuffle_rng, self.augmentation_rng = np.random.default_rng(chosen.seed).spawn(3)
         with self.device.activate():
             dtype = np.dtype(chosen.precision)
             self.network = Network(preset.build_layers(chosen.hidden), INPUT_SHAPE, self.device, dtype)
-            self.network.initialize(self.start_rng)
+            self.network.initialize(start_rng)
             self.loss = preset.loss(self.device, dtype)
             self.optimizer = _make_optimizer(chosen, self.network)
+            self.augmentations = _make_augmentations(chosen, self.network)
             self.train_set = self._on_device(splits.train)
             self.test_set = self._on_device(splits.test)
             self.validation_set = self._on_device(splits.validation) if splits.validation else None
@@ -146,6 +148,8 @@ class _Run:
         rate = self.hyperparameters.learning_rate * self.schedule(self.step / self.total_steps)
         with self.device.activate():
             x, labels, targets = self.train_set.batch(rows)
+            for augmentation in self.augmentations:
+                x = augmentation.apply(x, self.augmentation_rng)
             scores = self.network.forward(x, training=True)
             self.tally.add(self.loss.forward(scores, targets), scores, labels)
             self.network.backward(self.loss.backward())
@@ -260,3 +264,12 @@ def _make_optimizer(chosen: Hyperparameters, network: Network) -> Optimizer:
     if chosen.optimizer == "adam":
         return Adam(*arrays)
     return SGD(*arrays, momentum=chosen.momentum)
+
+
+def _make_augmentations(chosen: Hyperparameters, network: Network) -> list[BatchShift | Distortion]:
+    augmentations: list[BatchShift | Distortion] = []
+    if chosen.augment:
+        augmentations.append(Distortion(network.device, network.dtype, chosen.augment))
+    if chosen.shift_px:
+        augmentations.append(BatchShift(network.device, network.dtype, chosen.shift_px))
+    return augmentations
