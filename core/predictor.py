@@ -9,12 +9,12 @@ import numpy as np
 from core.device import Device, HostArray
 from core.digits.dataset import to_network_input
 from core.nn.network import Network
-from core.nn.workspace import Workspace
 from core.training.evaluation import EVALUATION_BATCH
 from core.training.events import Weights
 from core.training.hyperparameters import Hyperparameters
 from core.training.model_file import Model
 from core.training.presets import INPUT_SHAPE, find_preset
+from core.workspace import Workspace
 
 
 class Predictor:

@@ -17,8 +17,8 @@ SPACING = 8
 MARGIN = 12
 RADIUS = 6
 
-CURVE_WIDTH_PX = 1
-HOVER_LINE_WIDTH_PX = 1
+LINE_WIDTH_PX = 1
+CURVE_WIDTH_PX = 1.5
 INK_WIDTH = 0.075
 """Width of the pen on the canvas, as a share of the canvas's short side."""
 
@@ -92,11 +92,7 @@ DARK = Colours(
     curves={"train": "#56b4e9", "validation": "#e69f00", "test": "#2cc295"},
 )
 
-CURVE_STYLES = {
-    "train": Qt.PenStyle.SolidLine,
-    "validation": Qt.PenStyle.DashLine,
-    "test": Qt.PenStyle.DotLine,
-}
+CURVE_DASHES: Mapping[str, list[float]] = {"train": [], "validation": [6, 3], "test": [2, 2]}
 CURVE_SYMBOLS = {"train": "s", "validation": "o", "test": "d"}
 
 
@@ -105,10 +101,18 @@ def colours(palette: QPalette) -> Colours:
     return DARK if palette.color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
 
 
-def curve_pen(series: str, scheme: Colours) -> QPen:
-    """The pen of a curve: its colour and line style. Cosmetic and one pixel wide, the only kind Qt draws fast."""
-    pen = QPen(QColor(scheme.curves[series]), CURVE_WIDTH_PX, CURVE_STYLES[series])
+def thin_pen(colour: str) -> QPen:
+    """A line of one pixel at every zoom."""
+    pen = QPen(QColor(colour), LINE_WIDTH_PX)
     pen.setCosmetic(True)
+    return pen
+
+
+def curve_pen(series: str, scheme: Colours) -> QPen:
+    """The pen of a curve: its colour and line style. One pixel wide: whoever draws makes it `CURVE_WIDTH_PX`."""
+    pen = thin_pen(scheme.curves[series])
+    if CURVE_DASHES[series]:
+        pen.setDashPattern(CURVE_DASHES[series])
     return pen
 
 
@@ -203,15 +207,23 @@ def _palette(scheme: Colours) -> QPalette:
     for name, colour in roles.items():
         palette.setColor(name, QColor(colour))
     for name in (role.WindowText, role.Text, role.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(scheme.disabled))
+        # Muted rather than faint: what a run was started with must stay readable while it may not be edited.
+        palette.setColor(QPalette.ColorGroup.Disabled, name, QColor(scheme.muted))
     palette.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(scheme.border))
     return palette
 
 
+def _arrow(base: str, behind: str) -> str:
+    other = "bottom" if base == "top" else "top"
+    sides = f"border-left: 4px solid {behind}; border-right: 4px solid {behind}; border-{other}: 0 none"
+    return f"width: 0; height: 0; {sides}; border-{base}: 5px solid"
+
+
 def _stylesheet(scheme: Colours) -> str:
-    # An arrow is a box without content and three borders: it stays sharp at every scale and needs no picture files.
-    down = "width: 0; height: 0; border: 4px solid transparent; border-bottom: 0 none; border-top: 5px solid"
-    up = "width: 0; height: 0; border: 4px solid transparent; border-top: 0 none; border-bottom: 5px solid"
+    # An arrow is a box without content and three borders, two of them in the colour of what is behind: it stays sharp
+    # at every scale and needs no picture files. (A transparent border would leave the arrow a rectangle.)
+    down, up = _arrow("top", scheme.field), _arrow("bottom", scheme.field)
+    down_off, up_off = _arrow("top", scheme.window), _arrow("bottom", scheme.window)
     return f"""
     QComboBox, QAbstractSpinBox, QLineEdit {{
         background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
@@ -219,21 +231,25 @@ def _stylesheet(scheme: Colours) -> str:
         selection-color: {scheme.on_accent};
     }}
     QComboBox {{ combobox-popup: 0; }}
-    QAbstractSpinBox {{ padding: 3px 4px 3px 6px; }}
+    QLineEdit {{ padding: 3px 6px; }}
+    QAbstractSpinBox > QLineEdit {{ background: transparent; border: none; padding: 0; min-height: 0; }}
+    QAbstractSpinBox {{ padding: 1px 4px 2px 8px; }}
     QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover {{ border-color: {scheme.disabled}; }}
     QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus {{ border: 1px solid {scheme.accent}; }}
     QLineEdit[problem="true"] {{ border: 1px solid {scheme.problem}; }}
     QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled {{
-        background: {scheme.window}; color: {scheme.disabled};
+        background: {scheme.window}; color: {scheme.muted};
     }}
     QComboBox::drop-down {{ border: none; width: 22px; }}
     QComboBox::down-arrow {{ {down} {scheme.muted}; }}
-    QComboBox::down-arrow:disabled {{ {down} {scheme.disabled}; }}
+    QComboBox::down-arrow:disabled {{ {down_off} {scheme.disabled}; }}
     QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: none; width: 20px; }}
     QAbstractSpinBox::up-arrow {{ {up} {scheme.muted}; }}
     QAbstractSpinBox::down-arrow {{ {down} {scheme.muted}; }}
-    QAbstractSpinBox::up-arrow:disabled, QAbstractSpinBox::up-arrow:off {{ {up} {scheme.border}; }}
-    QAbstractSpinBox::down-arrow:disabled, QAbstractSpinBox::down-arrow:off {{ {down} {scheme.border}; }}
+    QAbstractSpinBox::up-arrow:off {{ {up} {scheme.border}; }}
+    QAbstractSpinBox::down-arrow:off {{ {down} {scheme.border}; }}
+    QAbstractSpinBox::up-arrow:disabled {{ {up_off} {scheme.border}; }}
+    QAbstractSpinBox::down-arrow:disabled {{ {down_off} {scheme.border}; }}
     QComboBox QAbstractItemView {{
         background: {scheme.surface}; border: 1px solid {scheme.border}; outline: none; padding: 4px;
         selection-background-color: {scheme.hover}; selection-color: {scheme.text};
@@ -255,6 +271,15 @@ def _stylesheet(scheme: Colours) -> str:
     QPushButton[primary="true"]:focus {{ border: 2px solid {scheme.text}; padding: 3px 11px; }}
     QPushButton[primary="true"]:disabled {{
         background: {scheme.track}; border: 1px solid {scheme.track}; color: {scheme.disabled};
+    }}
+    QCheckBox::indicator {{
+        width: 14px; height: 14px; background: {scheme.field}; border: 1px solid {scheme.disabled}; border-radius: 4px;
+    }}
+    QCheckBox::indicator:hover, QCheckBox:focus::indicator {{ border-color: {scheme.accent}; }}
+    QCheckBox::indicator:checked {{
+        border-color: {scheme.accent};
+        background: qradialgradient(cx: 0.5, cy: 0.5, radius: 0.5, fx: 0.5, fy: 0.5,
+            stop: 0 {scheme.accent}, stop: 0.62 {scheme.accent}, stop: 0.7 {scheme.field}, stop: 1 {scheme.field});
     }}
     QFrame[card="true"] {{
         background: {scheme.surface}; border: 1px solid {scheme.border}; border-radius: {RADIUS + 2}px;

@@ -7,7 +7,7 @@ numbers a batch or a picture, so that every device sees the same pictures; all a
 import numpy as np
 
 from core.device import Array, Device, DTypeLike, HostArray
-from core.nn.workspace import Workspace
+from core.workspace import Workspace
 
 SIDE = 28
 

@@ -6,7 +6,7 @@ depend on the batch size. Both write only arrays the loss owns.
 """
 
 from core.device import Array, Device, DTypeLike
-from core.nn.workspace import Workspace
+from core.workspace import Workspace
 
 
 class Loss:

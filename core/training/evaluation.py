@@ -9,7 +9,7 @@ from core.device import Array, Device, HostArray
 from core.digits.dataset import Dataset, to_network_input
 from core.nn.losses import Loss
 from core.nn.network import Network
-from core.nn.workspace import Workspace
+from core.workspace import Workspace
 
 EVALUATION_BATCH = 1000
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from core.device import Array, Device, DTypeLike, HostArray
-from core.nn.workspace import Workspace
+from core.workspace import Workspace
 
 Shape: TypeAlias = tuple[int, ...]
 """The shape of one sample, without the batch axis."""

@@ -1,4 +1,4 @@
-"""The arrays a layer or a loss owns: made once for each shape, written again at each step.
+"""The arrays that a layer, a loss or an augmentation owns: made once for each shape, written again at each step.
 
 It is a room of its own because it is what keeps a training step from allocating: whoever computes asks for its array
 by name, and gets the same one each time it asks with the same shape.

@@ -1,0 +1,126 @@
+"""The fully connected layer, held against sums written out sample by sample in plain Python."""
+
+import numpy as np
+import pytest
+
+from core.device import Device, HostArray
+from core.nn.initializers import uniform_over_fan_in
+from core.nn.layers.linear import Linear
+
+X = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]])
+WEIGHT = np.array([[0.1, 0.2, 0.3], [-1.0, 2.0, 0.5], [0.0, 1.0, -1.0], [4.0, 0.25, -0.5]])
+BIAS = np.array([0.5, -0.5, 1.0, 0.0])
+DY = np.array([[1.0, 2.0, -3.0, 0.5], [-0.25, 1.0, 0.0, 4.0]])
+
+
+def bound(device: Device, *, bias: bool = True, propagates: bool = True) -> Linear:
+    """A layer of four units over three inputs that has taken its place in a network, gradients full of NaN."""
+    layer = Linear(4, bias=bias)
+    start = {"weight": WEIGHT, "bias": BIAS} if bias else {"weight": WEIGHT}
+    parameters = {name: device.to_device(values) for name, values in start.items()}
+    gradients = {name: device.to_device(np.full_like(values, np.nan)) for name, values in start.items()}
+    layer.bind(device, np.float64, parameters, gradients, propagates=propagates)
+    return layer
+
+
+def weighted_sums(x: HostArray, weight: HostArray, bias: HostArray) -> list[list[float]]:
+    """y written out: each unit's sum of weight times input, plus its bias."""
+    return [
+        [
+            sum(float(w * v) for w, v in zip(row, sample, strict=True)) + float(b)
+            for row, b in zip(weight, bias, strict=True)
+        ]
+        for sample in x
+    ]
+
+
+def test_forward_is_the_weighted_sum_of_the_inputs_plus_the_bias(device: Device) -> None:
+    y = bound(device).forward(device.to_device(X), training=True)
+    np.testing.assert_allclose(device.to_host(y), weighted_sums(X, WEIGHT, BIAS), rtol=1e-14)
+
+
+def test_forward_without_bias_is_the_weighted_sum_alone(device: Device) -> None:
+    y = bound(device, bias=False).forward(device.to_device(X), training=True)
+    np.testing.assert_allclose(device.to_host(y), weighted_sums(X, WEIGHT, np.zeros(4)), rtol=1e-14)
+
+
+def test_the_weight_gradient_sums_output_gradient_times_input_over_the_batch(device: Device) -> None:
+    layer = bound(device)
+    layer.forward(device.to_device(X), training=True)
+    layer.backward(device.to_device(DY))
+    wanted = np.zeros((4, 3))
+    for sample, dy in zip(X, DY, strict=True):
+        for unit in range(4):
+            for i in range(3):
+                wanted[unit, i] += dy[unit] * sample[i]
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), wanted, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), [0.75, 3.0, -3.0, 4.5], rtol=1e-14)
+
+
+def test_the_input_gradient_is_each_weight_times_its_unit_s_gradient(device: Device) -> None:
+    layer = bound(device)
+    layer.forward(device.to_device(X), training=True)
+    dx = layer.backward(device.to_device(DY))
+    wanted = [[sum(dy[unit] * WEIGHT[unit, i] for unit in range(4)) for i in range(3)] for dy in DY]
+    np.testing.assert_allclose(device.to_host(dx), wanted, rtol=1e-14)
+
+
+def test_the_first_layer_of_a_network_writes_its_gradients_and_computes_no_dx(device: Device) -> None:
+    layer = bound(device, propagates=False)
+    layer.forward(device.to_device(X), training=True)
+    dy = device.to_device(DY)
+    assert layer.backward(dy) is dy
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY.T @ X, rtol=1e-14)
+
+
+def test_gradients_are_written_anew_by_each_backward_not_added_up(device: Device) -> None:
+    layer = bound(device)
+    for _ in range(2):
+        layer.forward(device.to_device(X), training=True)
+        layer.backward(device.to_device(DY))
+    np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), DY.sum(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY.T @ X, rtol=1e-14)
+
+
+def test_backward_belongs_to_the_last_forward_when_batch_sizes_change(device: Device) -> None:
+    layer = bound(device)
+    layer.forward(device.to_device(X), training=True)
+    layer.forward(device.to_device(X[1:]), training=True)
+    dx = layer.backward(device.to_device(DY[1:]))
+    np.testing.assert_allclose(device.to_host(dx), DY[1:] @ WEIGHT, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY[1:].T @ X[1:], rtol=1e-14)
+
+
+def test_each_batch_size_has_one_array_for_y_and_one_for_dx(device: Device) -> None:
+    layer, x, dy = bound(device), device.to_device(X), device.to_device(DY)
+    y, dx = layer.forward(x, training=True), layer.backward(dy)
+    layer.forward(x[:1], training=True)
+    assert layer.forward(x, training=True) is y
+    assert layer.backward(dy) is dx
+
+
+def test_neither_forward_nor_backward_changes_what_it_is_given(device: Device) -> None:
+    layer, x, dy = bound(device), device.to_device(X), device.to_device(DY)
+    layer.forward(x, training=True)
+    layer.backward(dy)
+    np.testing.assert_array_equal(device.to_host(x), X)
+    np.testing.assert_array_equal(device.to_host(dy), DY)
+    np.testing.assert_array_equal(device.to_host(layer.parameters["weight"]), WEIGHT)
+
+
+@pytest.mark.parametrize(
+    ("bias", "shapes"), [(True, {"weight": (7, 5), "bias": (7,)}), (False, {"weight": (7, 5)})], ids=["bias", "no bias"]
+)
+def test_the_layer_names_its_parameters_and_starts_each_of_them(bias: bool, shapes: dict[str, tuple[int, ...]]) -> None:
+    layer = Linear(7, bias=bias)
+    start = layer.initial_parameters((5,), np.random.default_rng(3))
+    assert layer.output_shape((5,)) == (7,)
+    assert layer.parameter_shapes((5,)) == shapes
+    assert {name: values.shape for name, values in start.items()} == shapes
+    assert np.ptp(start["weight"]) > 0
+    assert not start.get("bias", np.zeros(7)).any()
+
+
+def test_the_weight_starts_as_the_chosen_initializer_draws_it() -> None:
+    start = Linear(7, initializer=uniform_over_fan_in).initial_parameters((5,), np.random.default_rng(3))
+    np.testing.assert_array_equal(start["weight"], np.random.default_rng(3).random((7, 5)) / 5)
