@@ -17,6 +17,7 @@ class BackgroundJob(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._threads: list[WorkerThread] = []
+        self._latest: WorkerThread | None = None
         self._cancelled = threading.Event()
 
     def start(self, work: Callable[[Callable[[], bool]], object]) -> None:
@@ -32,26 +33,24 @@ class BackgroundJob(QObject):
         thread.failed.connect(self._on_failed)
         thread.finished.connect(self._on_finished)
         self._threads.append(thread)
+        self._latest = thread
         thread.start()
 
     def cancel(self) -> None:
         """Give up what runs and wait until its thread has ended; nothing is emitted for it any more."""
         self._cancelled.set()
-        threads, self._threads = self._threads, []
-        for thread in threads:
+        self._latest = None
+        for thread in self._threads:
             thread.wait()
-
-    def _is_latest(self) -> bool:
-        return bool(self._threads) and self.sender() is self._threads[-1]
 
     @Slot(object)
     def _on_produced(self, result: object) -> None:
-        if self._is_latest():
+        if self.sender() is self._latest:
             self.done.emit(result)
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
-        if self._is_latest():
+        if self.sender() is self._latest:
             self.failed.emit(sentence)
 
     @Slot()

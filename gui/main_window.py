@@ -1,0 +1,183 @@
+"""The window: where each widget sits, and the menus.
+
+It arranges and decides nothing. What a button does, whether the window may close, what a menu entry opens: all of
+that is connected in gui.application and decided by the controllers.
+"""
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QMessageBox,
+    QScrollArea,
+    QSplitter,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui import theme
+from gui.widgets.device_selector import DeviceSelector
+from gui.widgets.drawing_panel import DrawingPanel
+from gui.widgets.hyperparameter_form import HyperparameterForm
+from gui.widgets.learning_plot import LearningPlot
+from gui.widgets.preset_selector import PresetSelector
+from gui.widgets.run_controls import RunControls
+from gui.widgets.run_status import RunStatus
+
+_OPENING_SIZE = (1280, 760)
+_SMALLEST_SIZE = (960, 560)
+_FORM_WIDTH_PX = 292
+_PANEL_WIDTH_PX = 300
+_SMALLEST_CENTRE_PX = 440
+
+
+class MainWindow(QMainWindow):
+    """Holds the widgets as public attributes; `close_requested` asks whether the window may go."""
+
+    close_requested = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.device_selector = DeviceSelector()
+        self.preset_selector = PresetSelector()
+        self.run_controls = RunControls()
+        self.hyperparameter_form = HyperparameterForm()
+        self.learning_plot = LearningPlot()
+        self.drawing_panel = DrawingPanel()
+        self.run_status = RunStatus()
+        self.tabs = QTabWidget()
+        self._may_close = False
+        self.setWindowTitle("Inkling")
+        self._arrange()
+        self._build_menus()
+        self.setMinimumSize(*_SMALLEST_SIZE)
+        self.resize(*_OPENING_SIZE)
+
+    def allow_close(self) -> None:
+        """From now on the window closes when it is asked to."""
+        self._may_close = True
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._may_close:
+            event.accept()
+            return
+        event.ignore()
+        self.close_requested.emit()
+
+    def _arrange(self) -> None:
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._top_row())
+        layout.addWidget(self._middle(), 1)
+        layout.addWidget(self.run_status)
+        self.setCentralWidget(content)
+
+    def _top_row(self) -> QWidget:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(theme.MARGIN, theme.SPACING, theme.MARGIN, theme.SPACING)
+        layout.setSpacing(theme.SPACING)
+        for title, selector in (
+            (self.tr("&Device"), self.device_selector),
+            (self.tr("P&reset"), self.preset_selector),
+        ):
+            label = QLabel(title)
+            label.setBuddy(selector)
+            layout.addWidget(label)
+            layout.addWidget(selector)
+            layout.addSpacing(theme.SPACING)
+        layout.addWidget(self.run_controls, 1)
+        return row
+
+    def _middle(self) -> QWidget:
+        learn = QWidget()
+        learn_layout = QVBoxLayout(learn)
+        learn_layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.MARGIN)
+        learn_layout.addWidget(self.learning_plot)
+        self.tabs.addTab(learn, self.tr("Learn"))
+        self.tabs.setTabBarAutoHide(True)
+        self.tabs.setMinimumWidth(_SMALLEST_CENTRE_PX)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.setHandleWidth(theme.SPACING)
+        for widget in (_card(self.hyperparameter_form), _card(self.tabs), _card(_scrolling(self.drawing_panel))):
+            splitter.addWidget(widget)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([_FORM_WIDTH_PX, _OPENING_SIZE[0] - _FORM_WIDTH_PX - _PANEL_WIDTH_PX, _PANEL_WIDTH_PX])
+        around = QWidget()
+        layout = QHBoxLayout(around)
+        layout.setContentsMargins(theme.MARGIN, 0, theme.MARGIN, 0)
+        layout.addWidget(splitter)
+        return around
+
+    def _build_menus(self) -> None:
+        shortcut = QKeySequence.StandardKey
+        self.open_data_action = self._action(self.tr("Open &data folder…"))
+        self.open_network_action = self._action(self.tr("&Open network…"), shortcut.Open)
+        self.save_network_action = self._action(self.tr("&Save network…"), shortcut.Save)
+        self.quit_action = self._action(self.tr("&Quit"), shortcut.Quit)
+        self.quit_action.setMenuRole(QAction.MenuRole.QuitRole)
+        self.about_action = self._action(self.tr("&About Inkling"))
+        self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
+        self.quit_action.triggered.connect(self.close)
+        self.about_action.triggered.connect(self._on_about_triggered)
+        files = self.menuBar().addMenu(self.tr("&File"))
+        files.addActions([self.open_data_action, self.open_network_action, self.save_network_action])
+        files.addSeparator()
+        files.addAction(self.quit_action)
+        self.menuBar().addMenu(self.tr("&Help")).addAction(self.about_action)
+
+    def _action(self, text: str, keys: QKeySequence.StandardKey | None = None) -> QAction:
+        action = QAction(text, self)
+        if keys is not None:
+            action.setShortcuts(keys)
+        return action
+
+    @Slot()
+    def _on_about_triggered(self) -> None:
+        about = QMessageBox(self)
+        about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        about.setWindowTitle(self.tr("About Inkling"))
+        about.setText(f"<h3>Inkling {QCoreApplication.applicationVersion()}</h3>")
+        about.setInformativeText(self._about())
+        # A window beside this one: training goes on, and so does drawing.
+        about.setModal(False)
+        about.show()
+
+    def _about(self) -> str:
+        program = self.tr(
+            "Trains neural networks on handwritten digits while you watch, and reads the digits you draw."
+        )
+        licence = self.tr("Inkling is free software under the MIT licence.")
+        data = self.tr(
+            "The digits are MNIST, by Yann LeCun and Corinna Cortes, derived from NIST's Special Databases 1 and 3, "
+            "unchanged, under the licence Creative Commons Attribution-ShareAlike 3.0 (CC BY-SA 3.0):"
+        )
+        link = "https://creativecommons.org/licenses/by-sa/3.0/"
+        return f"<p>{program}</p><p>{licence}</p><p>{data} <a href='{link}'>{link}</a></p>"
+
+
+def _card(content: QWidget) -> QFrame:
+    card = QFrame()
+    card.setProperty("card", True)
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(1, 1, 1, 1)
+    layout.addWidget(content)
+    return card
+
+
+def _scrolling(content: QWidget) -> QScrollArea:
+    area = QScrollArea()
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    content.setObjectName("scrolled")
+    area.setWidget(content)
+    return area

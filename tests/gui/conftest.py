@@ -1,0 +1,31 @@
+"""What the tests of the window share: small jobs, and a window that is taken down after its test."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.digits.ink import Ink, Stroke
+from core.training.presets import find_preset
+from core.training.trainer import TrainingJob
+
+
+@pytest.fixture
+def small_job() -> TrainingJob:
+    """A run of three epochs that takes well under a second on `few_digits`."""
+    chosen = replace(
+        find_preset("quick-mlp").hyperparameters, hidden=(32,), epochs=3, validation_digits=200, evaluate_every=500
+    )
+    return TrainingJob("quick-mlp", chosen, "cpu")
+
+
+@pytest.fixture
+def long_job(small_job: TrainingJob) -> TrainingJob:
+    """A run that does not end by itself while a test watches."""
+    return replace(small_job, hyperparameters=replace(small_job.hyperparameters, epochs=10_000))
+
+
+@pytest.fixture
+def seven() -> Ink:
+    """A 7 as most people write it: a bar, then a slanted leg."""
+    return Ink((Stroke(np.array([[20, 20], [50, 20], [80, 20], [65, 55], [50, 90]], np.float32)),))

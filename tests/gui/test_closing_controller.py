@@ -1,0 +1,149 @@
+"""The way out, with a real run in a real thread: every answer to every question ends as it says."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.digits.dataset import DigitSets
+from core.training.model_file import load_model
+from core.training.trainer import TrainingJob
+from gui.closing_controller import ClosingController
+from gui.dialogs import Keep
+from gui.network_controller import NetworkController
+from gui.training_controller import TrainingController
+from gui.training_state import TrainingState
+
+
+class Person:
+    """Answers the questions in place of the dialogs, and remembers which were asked."""
+
+    def __init__(self) -> None:
+        self.keep = Keep.STAY
+        self.where: tuple[Path, str] | None = None
+        self.asked: list[bool] = []
+
+    def ask_before_closing(self, training: bool) -> Keep:
+        self.asked.append(training)
+        return self.keep
+
+    def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
+        return self.where
+
+
+class House:
+    """The three controllers and a person, connected as in the application."""
+
+    def __init__(self, sets: DigitSets) -> None:
+        self.training, self.network, self.person = TrainingController(), NetworkController(), Person()
+        self.training.job_accepted.connect(self.network.on_job_accepted)
+        self.training.weights_published.connect(self.network.on_weights_published)
+        self.training.ended.connect(self.network.on_ended)
+        self.closing = ClosingController(self.training, self.network, self.person)  # type: ignore[arg-type]
+        self.closed = 0
+        self.closing.close_allowed.connect(self._close)
+        self.training.use_data(sets)
+
+    def _close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def house(qtbot: QtBot, few_digits: DigitSets) -> Iterator[House]:
+    house = House(few_digits)
+    yield house
+    house.training.stop()
+    qtbot.waitUntil(lambda: not house.training.state.is_running)
+
+
+def start(qtbot: QtBot, house: House, job: TrainingJob) -> None:
+    with qtbot.waitSignal(house.training.weights_published):
+        house.training.start(job)
+
+
+def train_to_end(qtbot: QtBot, house: House, job: TrainingJob) -> None:
+    start(qtbot, house, job)
+    qtbot.waitUntil(lambda: house.training.state is TrainingState.IDLE)
+
+
+def test_with_nothing_at_stake_it_closes_without_a_question(house: House) -> None:
+    house.closing.on_close_requested()
+    assert (house.closed, house.person.asked) == (1, [])
+
+
+def test_during_training_staying_goes_on_training(qtbot: QtBot, house: House, long_job: TrainingJob) -> None:
+    start(qtbot, house, long_job)
+    house.closing.on_close_requested()
+    assert (house.closed, house.person.asked) == (0, [True])
+    assert house.training.state is TrainingState.TRAINING
+
+
+def test_during_training_it_can_be_given_up(qtbot: QtBot, house: House, long_job: TrainingJob) -> None:
+    start(qtbot, house, long_job)
+    house.person.keep = Keep.DISCARD
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.closed == 1)
+    assert not house.training.state.is_running
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_during_training_it_can_be_stopped_and_saved(
+    qtbot: QtBot, house: House, long_job: TrainingJob, tmp_path: Path, paused: bool
+) -> None:
+    start(qtbot, house, long_job)
+    if paused:
+        house.training.pause()
+    house.person.keep, house.person.where = Keep.SAVE, (tmp_path / "kept.safetensors", "float16")
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.closed == 1)
+    assert load_model(tmp_path / "kept.safetensors").hyperparameters == long_job.hyperparameters
+
+
+@pytest.mark.parametrize("where", [None, "absent/x.safetensors"])
+def test_without_a_file_it_does_not_close(
+    qtbot: QtBot, house: House, long_job: TrainingJob, tmp_path: Path, where: str | None
+) -> None:
+    start(qtbot, house, long_job)
+    house.person.keep = Keep.SAVE
+    house.person.where = None if where is None else (tmp_path / where, "float16")
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.training.state is TrainingState.IDLE)
+    qtbot.wait(20)
+    assert house.closed == 0
+    assert house.network.has_unsaved
+
+
+def test_asking_again_while_the_run_stops_asks_nothing_more(qtbot: QtBot, house: House, long_job: TrainingJob) -> None:
+    start(qtbot, house, long_job)
+    house.person.keep = Keep.DISCARD
+    house.closing.on_close_requested()
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.closed == 1)
+    assert house.person.asked == [True]
+
+
+def test_a_trained_network_in_no_file_is_asked_about(qtbot: QtBot, house: House, small_job: TrainingJob) -> None:
+    train_to_end(qtbot, house, small_job)
+    house.closing.on_close_requested()
+    assert (house.closed, house.person.asked) == (0, [False])
+    house.person.keep = Keep.DISCARD
+    house.closing.on_close_requested()
+    assert house.closed == 1
+
+
+def test_a_run_that_ends_while_the_question_is_open_is_saved_all_the_same(
+    qtbot: QtBot, house: House, small_job: TrainingJob, tmp_path: Path
+) -> None:
+    start(qtbot, house, small_job)
+    person, keeping = house.person, tmp_path / "kept.safetensors"
+
+    def think_for_long(training: bool) -> Keep:
+        qtbot.waitUntil(lambda: house.training.state is TrainingState.IDLE)
+        return Keep.SAVE
+
+    person.ask_before_closing = think_for_long  # type: ignore[method-assign]
+    person.where = (keeping, "float16")
+    house.closing.on_close_requested()
+    assert house.closed == 1
+    assert load_model(keeping).preset == "quick-mlp"

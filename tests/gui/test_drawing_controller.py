@@ -1,0 +1,69 @@
+"""From ink to an answer, against the predictor asked directly."""
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.digits.ink import Ink
+from core.digits.rasterizer import rasterize
+from core.predictor import Predictor
+from core.training.model_file import SHIPPED_MODEL, load_model
+from gui.drawing_controller import DrawingController
+
+
+@pytest.fixture
+def predictor() -> Predictor:
+    return Predictor.from_model(load_model(SHIPPED_MODEL))
+
+
+@pytest.fixture
+def controller(predictor: Predictor) -> DrawingController:
+    controller = DrawingController()
+    controller.use_predictor(predictor)
+    return controller
+
+
+def test_a_drawing_is_answered_as_the_predictor_answers_its_picture(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink
+) -> None:
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.on_ink_changed(seven)
+    probabilities, picture = answered.args
+    assert np.array_equal(picture, rasterize(seven))
+    assert np.array_equal(probabilities, predictor.probabilities(rasterize(seven)[np.newaxis])[0])
+    assert probabilities.argmax() == 7
+
+
+def test_an_empty_canvas_has_no_answer(qtbot: QtBot, controller: DrawingController) -> None:
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.on_ink_changed(Ink(()))
+    assert answered.args == [None, None]
+
+
+def test_without_a_network_the_picture_is_shown_all_the_same(qtbot: QtBot, seven: Ink) -> None:
+    controller = DrawingController()
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.on_ink_changed(seven)
+    assert answered.args[0] is None
+    assert answered.args[1].any()
+
+
+def test_new_weights_answer_the_same_drawing_anew(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink
+) -> None:
+    with qtbot.waitSignal(controller.answered) as first:
+        controller.on_ink_changed(seven)
+    none_at_all = {name: np.zeros_like(w) for name, w in load_model(SHIPPED_MODEL).weights.items()}
+    with qtbot.waitSignal(controller.answered) as second:
+        controller.use_weights(none_at_all)
+    assert first.args[0].max() > 0.5
+    assert second.args[0] == pytest.approx(np.full(10, 0.1))
+
+
+def test_a_burst_of_points_is_answered_once(qtbot: QtBot, controller: DrawingController, seven: Ink) -> None:
+    answers: list[object] = []
+    controller.answered.connect(lambda probabilities, picture: answers.append(picture))
+    for _ in range(50):
+        controller.on_ink_changed(seven)
+    qtbot.waitUntil(lambda: bool(answers))
+    assert len(answers) == 1

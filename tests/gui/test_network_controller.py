@@ -1,0 +1,131 @@
+"""Which network answers and whether it is kept, through real files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.digits.dataset import DigitSets, split
+from core.training.events import Evaluated, Event, TrainingEnded, WeightsPublished
+from core.training.model_file import SHIPPED_MODEL, load_model
+from core.training.trainer import TrainingJob, train
+from gui.network_controller import NetworkController
+
+
+@pytest.fixture
+def events(small_job: TrainingJob, few_digits: DigitSets) -> list[Event]:
+    return list(train(small_job, split(few_digits, small_job.hyperparameters.validation_digits)))
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, few_digits: DigitSets) -> NetworkController:
+    controller = NetworkController()
+    controller.on_data_loaded(few_digits)
+    return controller
+
+
+def follow(controller: NetworkController, job: TrainingJob, events: list[Event]) -> None:
+    """Tell the controller what the training controller would."""
+    controller.on_job_accepted(job)
+    for event in events:
+        if isinstance(event, Evaluated):
+            controller.on_evaluated(event)
+        elif isinstance(event, WeightsPublished):
+            controller.on_weights_published(event)
+        elif isinstance(event, TrainingEnded):
+            controller.on_ended(event)
+
+
+def test_the_shipped_network_answers_first_and_needs_no_saving(qtbot: QtBot, controller: NetworkController) -> None:
+    with qtbot.waitSignals([controller.predictor_changed, controller.named]):
+        controller.open_shipped()
+    assert not controller.has_unsaved
+
+
+def test_a_trained_network_is_unsaved_until_it_is_in_a_file(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    follow(controller, small_job, events)
+    assert controller.has_unsaved
+    path = tmp_path / controller.suggested_file_name()
+    assert controller.save_file(path, "float32")
+    assert not controller.has_unsaved
+    saved, end = load_model(path), events[-1]
+    assert isinstance(end, TrainingEnded)
+    assert (saved.preset, saved.hyperparameters) == (small_job.preset, small_job.hyperparameters)
+    assert saved.facts["trained_on"] == "few"
+    assert saved.test_accuracy == pytest.approx(end.test_accuracy, abs=1e-4)
+    assert all(np.array_equal(saved.weights[name], w) for name, w in end.weights.items())
+
+
+def test_a_network_in_training_can_be_saved_as_it_stands(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    published = [event for event in events if isinstance(event, WeightsPublished)]
+    follow(controller, small_job, events[: events.index(published[1])])
+    assert controller.save_file(tmp_path / "half-way.safetensors", "float32")
+    saved = load_model(tmp_path / "half-way.safetensors")
+    assert all(np.array_equal(saved.weights[name], w) for name, w in published[0].weights.items())
+
+
+def test_float16_is_half_the_size(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    follow(controller, small_job, events)
+    sizes = {}
+    for stored_as in ("float16", "float32"):
+        path = tmp_path / f"{stored_as}.safetensors"
+        assert controller.save_file(path, stored_as)
+        sizes[stored_as] = path.stat().st_size
+    assert sizes["float16"] == pytest.approx(sizes["float32"] / 2, rel=0.02)
+
+
+def test_weights_of_one_run_go_to_one_predictor(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event]
+) -> None:
+    predictors: list[object] = []
+    updates: list[object] = []
+    controller.predictor_changed.connect(predictors.append)
+    controller.weights_changed.connect(updates.append)
+    follow(controller, small_job, events)
+    published = sum(isinstance(event, WeightsPublished) for event in events)
+    assert (len(predictors), len(updates)) == (1, published)
+
+
+def test_a_damaged_file_is_refused_and_changes_nothing(
+    qtbot: QtBot, controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    follow(controller, small_job, events)
+    name = controller.suggested_file_name()
+    cut = tmp_path / "cut.safetensors"
+    cut.write_bytes(SHIPPED_MODEL.read_bytes()[:-100])
+    with (
+        qtbot.assertNotEmitted(controller.predictor_changed),
+        qtbot.waitSignal(controller.failed) as failed,
+    ):
+        controller.open_file(cut)
+    assert "cut.safetensors" in failed.args[0]
+    assert controller.has_unsaved
+    assert controller.suggested_file_name() == name
+
+
+def test_a_place_that_cannot_be_written_is_told_and_the_network_stays_unsaved(
+    qtbot: QtBot, controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    follow(controller, small_job, events)
+    with qtbot.waitSignal(controller.failed) as failed:
+        assert not controller.save_file(tmp_path / "absent" / "x.safetensors", "float16")
+    assert "x.safetensors" in failed.args[0]
+    assert controller.has_unsaved
+
+
+def test_a_run_stopped_before_its_first_step_leaves_the_network_that_was(
+    controller: NetworkController, small_job: TrainingJob
+) -> None:
+    controller.open_shipped()
+    name = controller.suggested_file_name()
+    nothing = TrainingEnded("stopped", 0, 0, 0, 0.0, None, None, 0.1, None, {})
+    follow(controller, small_job, [nothing])
+    assert not controller.has_unsaved
+    assert controller.suggested_file_name() == name

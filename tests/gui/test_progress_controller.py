@@ -1,0 +1,98 @@
+"""What a run tells the eye, with a clock that the test moves."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.trainer import TrainingJob
+from gui.progress_controller import ProgressController
+from gui.training_state import TrainingState
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Watched:
+    """A progress controller, its clock, and all it said."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.controller = ProgressController(self.clock)
+        self.messages: list[str] = []
+        self.problems: list[str] = []
+        self.shares: list[float | None] = []
+        self.accuracies: list[tuple[str, float | None]] = []
+        self.controller.message_changed.connect(self.messages.append)
+        self.controller.problem_found.connect(self.problems.append)
+        self.controller.progress_changed.connect(self.shares.append)
+        self.controller.accuracy_changed.connect(lambda split, accuracy: self.accuracies.append((split, accuracy)))
+
+
+@pytest.fixture
+def watched(qtbot: QtBot, small_job: TrainingJob) -> Iterator[Watched]:
+    watched = Watched()
+    watched.controller.on_job_accepted(small_job)
+    watched.controller.on_state_changed(TrainingState.TRAINING)
+    watched.controller.on_started(TrainingStarted("cpu", "CPU – 2 threads", 1000, 1000, 10, 30))
+    yield watched
+    watched.controller.on_state_changed(TrainingState.IDLE)
+
+
+def end(outcome: str, test_accuracy: float | None = 0.97) -> TrainingEnded:
+    return TrainingEnded(outcome, 1, 10, 1000, 65.0, 0.1, None, test_accuracy, None, {})
+
+
+def test_time_left_counts_training_but_not_pauses(watched: Watched) -> None:
+    controller, clock = watched.controller, watched.clock
+    clock.seconds += 10
+    controller.on_steps_completed(StepsCompleted(10, 1000, 1.0, 0.5, 0.9, 4.0))
+    controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].startswith("Paused on CPU – 2 threads · 250 digits/s · epoch 2 of 3 · 0:20 left")
+    clock.seconds += 1000
+    controller.on_state_changed(TrainingState.TRAINING)
+    clock.seconds += 10
+    controller.on_steps_completed(StepsCompleted(20, 2000, 2.0, 0.5, 0.9, 8.0))
+    controller.on_state_changed(TrainingState.STOPPING)
+    assert watched.messages[-1].startswith("Stopping on")
+    assert watched.messages[-1].endswith("0:10 left")
+    assert watched.shares[-1] == pytest.approx(2 / 3)
+
+
+def test_many_events_make_few_messages(qtbot: QtBot, watched: Watched) -> None:
+    said = len(watched.messages)
+    points: list[object] = []
+    watched.controller.point_added.connect(lambda series, event: points.append(event))
+    for step in range(1, 29):
+        watched.controller.on_steps_completed(StepsCompleted(step, step * 100, step / 10, 0.5, 0.9, 1.0))
+    assert len(points) == 28
+    assert len(watched.messages) == said
+    qtbot.waitUntil(lambda: len(watched.messages) == said + 1)
+    assert "epoch 3 of 3" in watched.messages[-1]
+
+
+def test_the_headline_is_the_last_measurement_and_at_the_end_the_test(watched: Watched) -> None:
+    watched.controller.on_evaluated(Evaluated(10, 1000, 1.0, "validation", 0.2, 0.95, 1.0))
+    assert watched.accuracies[-1] == ("validation", 0.95)
+    watched.controller.on_ended(end("completed"))
+    assert watched.accuracies[-1] == ("test", 0.97)
+
+
+@pytest.mark.parametrize(("outcome", "words"), [("completed", "Finished"), ("stopped", "kept"), ("target", "Finished")])
+def test_the_end_is_told_with_its_figures(watched: Watched, outcome: str, words: str) -> None:
+    watched.controller.on_ended(end(outcome))
+    watched.controller.on_state_changed(TrainingState.IDLE)
+    assert words in watched.messages[-1]
+    assert "1:05" in watched.messages[-1]
+    assert not watched.problems
+
+
+def test_a_diverged_run_says_what_to_change(watched: Watched) -> None:
+    watched.controller.on_ended(end("diverged"))
+    assert "smaller learning rate" in watched.problems[-1]

@@ -1,0 +1,127 @@
+"""The life of a run, with real threads on real digits: every state is left again, whatever happens in it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.digits.dataset import DigitSets
+from core.training.events import TrainingEnded
+from core.training.trainer import TrainingJob
+from gui.training_controller import TrainingController
+from gui.training_state import TrainingState
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, few_digits: DigitSets) -> Iterator[TrainingController]:
+    controller = TrainingController()
+    controller.use_data(few_digits)
+    yield controller
+    if controller.state.is_running:
+        with qtbot.waitSignal(controller.ended):
+            controller.stop()
+    qtbot.waitUntil(lambda: not controller.state.is_running)
+
+
+def states_of(controller: TrainingController) -> list[TrainingState]:
+    states: list[TrainingState] = []
+    controller.state_changed.connect(states.append)
+    return states
+
+
+def test_nothing_starts_before_the_data_is_there(small_job: TrainingJob) -> None:
+    controller = TrainingController()
+    controller.start(small_job)
+    assert controller.state is TrainingState.LOADING
+
+
+def test_a_run_goes_from_start_to_end_and_home(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob
+) -> None:
+    states = states_of(controller)
+    order: list[str] = []
+    for name in ("job_accepted", "started", "steps_completed", "evaluated", "weights_published", "ended"):
+        getattr(controller, name).connect(lambda _, name=name: order.append(name))
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.start(small_job)
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+    assert states == [TrainingState.TRAINING, TrainingState.IDLE]
+    assert order[:2] == ["job_accepted", "started"]
+    assert order[-1] == "ended"
+    assert {"steps_completed", "evaluated", "weights_published"} <= set(order)
+    end: TrainingEnded = ended.args[0]
+    assert (end.outcome, end.epochs, end.samples) == ("completed", 3, 3000)
+
+
+def test_a_paused_run_makes_no_step_until_it_is_resumed(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    steps: list[int] = []
+    controller.steps_completed.connect(lambda event: steps.append(event.step))
+    with qtbot.waitSignal(controller.steps_completed):
+        controller.start(long_job)
+    controller.pause()
+    qtbot.wait(100)
+    seen = len(steps)
+    qtbot.wait(200)
+    assert len(steps) == seen
+    assert controller.state is TrainingState.PAUSED
+    with qtbot.waitSignal(controller.steps_completed):
+        controller.resume()
+    assert controller.state is TrainingState.TRAINING
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_stopped_run_keeps_what_it_learned(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob, paused: bool
+) -> None:
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    if paused:
+        controller.pause()
+    states = states_of(controller)
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.stop()
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+    assert states == [TrainingState.STOPPING, TrainingState.IDLE]
+    assert ended.args[0].outcome == "stopped"
+    assert all(np.isfinite(weights).all() for weights in ended.args[0].weights.values())
+
+
+def test_a_second_start_while_a_run_goes_changes_nothing(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    accepted: list[object] = []
+    controller.job_accepted.connect(accepted.append)
+    controller.start(long_job)
+    controller.start(replace(long_job, preset="pycuda-seed"))
+    assert accepted == [long_job]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"validation_digits": 1200}, "held out"),
+        ({"batch_size": 5000}, "batch"),
+    ],
+)
+def test_what_cannot_run_fails_with_a_sentence_and_can_be_tried_again(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob, change: dict[str, int], words: str
+) -> None:
+    wrong = replace(small_job, hyperparameters=replace(small_job.hyperparameters, **change))
+    with qtbot.waitSignal(controller.failed) as failed:
+        controller.start(wrong)
+    assert words in failed.args[0]
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+    with qtbot.waitSignal(controller.ended):
+        controller.start(small_job)
+
+
+def test_a_device_that_is_not_there_fails_with_a_sentence(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob
+) -> None:
+    with qtbot.waitSignal(controller.failed) as failed:
+        controller.start(replace(small_job, device_key="cuda:7"))
+    assert "cuda:7" in failed.args[0]
