@@ -34,12 +34,18 @@ class Dialogs:
             _tr("Network, float16: half the size, same answers (*.safetensors)"): "float16",
             _tr("Network, float32: every bit of the weights (*.safetensors)"): "float32",
         }
-        start = str(user_documents_path() / suggested_name)
-        name, chosen = QFileDialog.getSaveFileName(self._window, _tr("Save network"), start, ";;".join(filters))
-        if not name:
-            return None
-        path = Path(name)
-        return (path if path.suffix else path.with_suffix(SUFFIX)), filters.get(chosen, "float16")
+        dialog = QFileDialog(self._window, _tr("Save network"), str(user_documents_path()))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(list(filters))
+        dialog.selectFile(suggested_name)
+        while dialog.exec():
+            path = Path(dialog.selectedFiles()[0])
+            complete = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
+            # The dialog asks before it replaces a file, but only one of the very name that was typed.
+            if complete == path or not complete.exists():
+                return complete, filters.get(dialog.selectedNameFilter(), "float16")
+            dialog.selectFile(complete.name)
+        return None
 
     def ask_which_network(self) -> Path | None:
         """The path of a network to open."""

@@ -1,0 +1,127 @@
+"""The questions, answered by pressing the buttons of the real dialogs."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui.dialogs import Dialogs, Keep
+
+
+@pytest.fixture
+def dialogs(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Dialogs:
+    window = QWidget()
+    qtbot.addWidget(window)
+    # The system's own file dialogs cannot be pressed by a test; Qt's look and answer the same.
+    QApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+    return Dialogs(window)
+
+
+def when_open(act: Callable[[QWidget], None]) -> None:
+    """Run `act` on the dialog that opens next."""
+
+    def look() -> None:
+        dialog = QApplication.activeModalWidget()
+        if dialog is None:
+            QTimer.singleShot(20, look)
+        else:
+            act(dialog)
+
+    QTimer.singleShot(20, look)
+
+
+def type_name(dialog: QWidget, name: str) -> None:
+    edit = dialog.findChild(QLineEdit)
+    assert edit is not None
+    edit.setText(name)
+
+
+def press(words: str) -> Callable[[QWidget], None]:
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QMessageBox)
+        next(button for button in dialog.buttons() if words in button.text()).click()
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("training", "words", "answer"),
+    [
+        (True, "Stop and save", Keep.SAVE),
+        (True, "Stop without saving", Keep.DISCARD),
+        (True, "Go on training", Keep.STAY),
+        (False, "Save", Keep.SAVE),
+        (False, "Close without saving", Keep.DISCARD),
+        (False, "Stay", Keep.STAY),
+    ],
+)
+def test_each_button_means_what_it_says(dialogs: Dialogs, training: bool, words: str, answer: Keep) -> None:
+    when_open(press(words))
+    assert dialogs.ask_before_closing(training) is answer
+
+
+def test_escape_stays(qtbot: QtBot, dialogs: Dialogs) -> None:
+    when_open(lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Escape))
+    assert dialogs.ask_before_closing(training=True) is Keep.STAY
+
+
+@pytest.mark.parametrize("stored_as", ["float16", "float32"])
+def test_saving_asks_for_a_place_and_a_precision(dialogs: Dialogs, tmp_path: Path, stored_as: str) -> None:
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        assert "half the size" in dialog.nameFilters()[0]
+        dialog.setDirectory(str(tmp_path))
+        dialog.selectNameFilter(next(name for name in dialog.nameFilters() if stored_as in name))
+        type_name(dialog, "mine-98.24")
+        dialog.accept()
+
+    when_open(choose)
+    assert dialogs.ask_where_to_save("x.safetensors") == (tmp_path / "mine-98.24.safetensors", stored_as)
+
+
+def test_a_file_dialog_that_is_cancelled_asks_for_nothing(dialogs: Dialogs) -> None:
+    for ask in (
+        lambda: dialogs.ask_where_to_save("x.safetensors"),
+        dialogs.ask_which_network,
+        dialogs.ask_which_data_folder,
+    ):
+        when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
+        assert ask() is None
+
+
+def test_a_network_to_open_is_a_path(dialogs: Dialogs, tmp_path: Path) -> None:
+    (tmp_path / "a.safetensors").write_bytes(b"")
+
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        type_name(dialog, str(tmp_path / "a.safetensors"))
+        dialog.accept()
+
+    when_open(choose)
+    assert dialogs.ask_which_network() == tmp_path / "a.safetensors"
+
+
+def test_a_file_of_the_completed_name_is_not_replaced_without_a_question(dialogs: Dialogs, tmp_path: Path) -> None:
+    """Typing "mine" means mine.safetensors; if that exists, the dialog comes back with the whole name."""
+    (tmp_path / "mine.safetensors").write_bytes(b"precious")
+    names: list[str] = []
+
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        type_name(dialog, "mine")
+        when_open(look_and_cancel)
+        dialog.accept()
+
+    def look_and_cancel(dialog: QWidget) -> None:
+        edit = dialog.findChild(QLineEdit)
+        assert edit is not None
+        names.append(edit.text())
+        dialog.reject()  # type: ignore[attr-defined]
+
+    when_open(choose)
+    assert dialogs.ask_where_to_save("x.safetensors") is None
+    assert names == ["mine.safetensors"]
