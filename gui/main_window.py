@@ -125,7 +125,6 @@ class MainWindow(QMainWindow):
         self.quit_action.setMenuRole(QAction.MenuRole.QuitRole)
         self.about_action = self._action(self.tr("&About Inkling"))
         self.about_action.setMenuRole(QAction.MenuRole.AboutRole)
-        self.quit_action.triggered.connect(self.close)
         self.about_action.triggered.connect(self._on_about_triggered)
         files = self.menuBar().addMenu(self.tr("&File"))
         files.addActions([self.open_data_action, self.open_network_action, self.save_network_action])

@@ -25,7 +25,7 @@ INK_WIDTH = 0.075
 
 @dataclass(frozen=True)
 class Colours:
-    """One scheme; every text colour has a contrast of at least 4.5 on `window`, `surface` and `field`."""
+    """One scheme; `text`, `muted` and `problem` have a contrast of at least 4.5 on `window`, `surface` and `field`."""
 
     window: str
     surface: str
@@ -40,7 +40,6 @@ class Colours:
     on_accent: str
     hover: str
     problem: str
-    grid: str
     paper: str
     ink: str
     track: str
@@ -62,7 +61,6 @@ LIGHT = Colours(
     on_accent="#ffffff",
     hover="#eceef4",
     problem="#a63a00",
-    grid="#8a93a3",
     paper="#ffffff",
     ink="#161b2e",
     track="#e8ebf1",
@@ -84,7 +82,6 @@ DARK = Colours(
     on_accent="#10131f",
     hover="#2b303a",
     problem="#ffab70",
-    grid="#8a93a3",
     paper="#101216",
     ink="#f2f4fa",
     track="#2a2f39",
@@ -192,7 +189,6 @@ def _palette(scheme: Colours) -> QPalette:
         role.Text: scheme.text,
         role.Button: scheme.field,
         role.ButtonText: scheme.text,
-        role.BrightText: scheme.on_accent,
         role.ToolTipBase: scheme.surface,
         role.ToolTipText: scheme.text,
         role.PlaceholderText: scheme.muted,
@@ -200,8 +196,6 @@ def _palette(scheme: Colours) -> QPalette:
         role.HighlightedText: scheme.on_accent,
         role.Accent: scheme.accent,
         role.Link: scheme.accent,
-        role.LinkVisited: scheme.accent,
-        role.Mid: scheme.border,
     }
     palette = QPalette()
     for name, colour in roles.items():
@@ -241,15 +235,13 @@ def _stylesheet(scheme: Colours) -> str:
         background: {scheme.window}; color: {scheme.muted};
     }}
     QComboBox::drop-down {{ border: none; width: 22px; }}
-    QComboBox::down-arrow {{ {down} {scheme.muted}; }}
-    QComboBox::down-arrow:disabled {{ {down_off} {scheme.disabled}; }}
     QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: none; width: 20px; }}
     QAbstractSpinBox::up-arrow {{ {up} {scheme.muted}; }}
-    QAbstractSpinBox::down-arrow {{ {down} {scheme.muted}; }}
+    QComboBox::down-arrow, QAbstractSpinBox::down-arrow {{ {down} {scheme.muted}; }}
     QAbstractSpinBox::up-arrow:off {{ {up} {scheme.border}; }}
     QAbstractSpinBox::down-arrow:off {{ {down} {scheme.border}; }}
     QAbstractSpinBox::up-arrow:disabled {{ {up_off} {scheme.border}; }}
-    QAbstractSpinBox::down-arrow:disabled {{ {down_off} {scheme.border}; }}
+    QComboBox::down-arrow:disabled, QAbstractSpinBox::down-arrow:disabled {{ {down_off} {scheme.border}; }}
     QComboBox QAbstractItemView {{
         background: {scheme.surface}; border: 1px solid {scheme.border}; outline: none; padding: 4px;
         selection-background-color: {scheme.hover}; selection-color: {scheme.text};
@@ -286,13 +278,9 @@ def _stylesheet(scheme: Colours) -> str:
     }}
     QLabel[muted="true"] {{ color: {scheme.muted}; }}
     QLabel[problem="true"] {{ color: {scheme.problem}; }}
-    QProgressBar {{
-        background: {scheme.track}; border: none; border-radius: 4px; min-height: 8px; max-height: 8px;
-    }}
+    QProgressBar {{ background: {scheme.track}; border: none; border-radius: 4px; min-height: 8px; max-height: 8px; }}
     QProgressBar::chunk {{ background: {scheme.accent}; border-radius: 4px; }}
-    QToolTip {{
-        background: {scheme.surface}; color: {scheme.text}; border: 1px solid {scheme.border}; padding: 6px;
-    }}
+    QToolTip {{ background: {scheme.surface}; color: {scheme.text}; border: 1px solid {scheme.border}; padding: 6px; }}
     QScrollArea, QScrollArea > QWidget > QWidget#scrolled {{ background: transparent; border: none; }}
     QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
@@ -301,13 +289,11 @@ def _stylesheet(scheme: Colours) -> str:
     QScrollBar::handle:horizontal {{ min-width: 28px; }}
     QScrollBar::handle:hover {{ background: {scheme.disabled}; }}
     QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
-    QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
-    QSplitter::handle {{ background: transparent; }}
+    QScrollBar::add-page, QScrollBar::sub-page, QSplitter::handle {{ background: transparent; }}
     QSplitter::handle:hover {{ background: {scheme.border}; }}
     QTabWidget::pane {{ border: none; }}
     QMenuBar {{ background: {scheme.window}; }}
     QMenu {{ background: {scheme.surface}; border: 1px solid {scheme.border}; padding: 4px; }}
     QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
     QMenu::item:selected, QMenuBar::item:selected {{ background: {scheme.hover}; color: {scheme.text}; }}
-    QMenu::item:disabled {{ color: {scheme.disabled}; }}
     """

@@ -68,6 +68,13 @@ def test_a_picture_of_mnist_passes_bit_for_bit(tmp_path, few_digits, mode):
         assert np.array_equal(read_picture(saved(tmp_path / f"{i}.png", digit, mode)), digit)
 
 
+def test_a_picture_of_mnist_s_size_on_grey_paper_is_none_of_mnist_s(tmp_path):
+    sheet = on_paper(seven(28, pen=3), paper=130, pen=220)
+    picture = read_picture(saved(tmp_path / "small.png", sheet))
+    assert not picture[:, :4].any()
+    assert picture.max() == 255
+
+
 @pytest.mark.parametrize("inverted", [False, True])
 def test_an_enlarged_picture_of_mnist_comes_back(tmp_path, few_digits, inverted):
     for i, pixels in enumerate(few_digits.test.images[:12]):
@@ -101,6 +108,13 @@ def test_size_and_place_do_not_matter(tmp_path, clean, side, left, top):
     assert mean_difference(read_picture(saved(tmp_path / "other.png", on_paper(ink))), clean) < 4
 
 
+def test_the_longer_side_is_what_is_fitted(tmp_path):
+    picture = read_picture(saved(tmp_path / "wide.png", on_paper(seven().T)))
+    inked = picture >= 128
+    assert 19 <= np.ptp(np.flatnonzero(inked.any(axis=0))) + 1 <= 21
+    assert np.ptp(np.flatnonzero(inked.any(axis=1))) + 1 == pytest.approx(20 * 0.4 / 0.7, abs=1.5)
+
+
 def test_a_small_digit_on_a_large_sheet_is_found(tmp_path, clean):
     sheet = np.pad(on_paper(seven()), ((30, 850), (700, 180)), constant_values=255)
     assert mean_difference(read_picture(saved(tmp_path / "sheet.png", sheet)), clean) < 4
@@ -129,6 +143,14 @@ def test_uneven_light_and_noise_are_taken_off(tmp_path, clean):
     picture = read_picture(saved(tmp_path / "photo.jpg", photo, quality=70))
     assert mean_difference(picture, clean) < 6
     assert not picture[:, :3].any()
+
+
+def test_a_reflection_is_not_taken_for_ink(tmp_path, clean):
+    # It covers far more paper than the ink and is far less different from it.
+    light = np.full((120, 120), 200.0)
+    light[20:110, 15:105] += 25
+    photo = (light * (1 - 0.8 * seven())).astype(np.uint8)
+    assert mean_difference(read_picture(saved(tmp_path / "lamp.png", photo)), clean) < 6
 
 
 def test_specks_do_not_count(tmp_path, clean):
@@ -244,11 +266,20 @@ def test_an_unreadable_file_is_refused(tmp_path):
     assert "permissions" in refusal(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"hello", b"\x89PNG\r\n\x1a\n", b"%!PS-Adobe-3.0 EPSF-3.0\n", b"\x00" * 500])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"hello",
+        b"\x89PNG\r\n\x1a\n",
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n",
+        b"\x00" * 500,
+    ],
+)
 def test_what_is_no_picture_is_refused(tmp_path, content):
     path = tmp_path / "text.png"
     path.write_bytes(content)
-    refusal(path)
+    assert "known kind" in refusal(path)
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix in PICTURE_SUFFIXES if suffix not in (".jpeg", ".tiff", ".ppm")])

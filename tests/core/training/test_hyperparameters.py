@@ -18,7 +18,8 @@ from core.training.hyperparameters import (
     Hyperparameters,
 )
 
-WHOLE = ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "train_limit")
+WHOLE = ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px", "train_limit")
+FRACTIONS = ("learning_rate", "momentum", "augment")
 VALID = Hyperparameters(hidden=(64,))
 
 
@@ -45,6 +46,8 @@ ANY_VALID = st.builds(
     epochs=in_range("epochs"),
     seed=in_range("seed"),
     validation_digits=in_range("validation_digits"),
+    shift_px=in_range("shift_px"),
+    augment=in_range("augment", whole=False),
     evaluate_every=in_range("evaluate_every"),
     precision=st.sampled_from(PRECISIONS),
     train_limit=st.none() | in_range("train_limit"),
@@ -92,12 +95,16 @@ def test_a_fraction_is_refused_where_a_whole_number_is_wanted(name: str) -> None
             chosen(name, value)
 
 
-@pytest.mark.parametrize("name", ["learning_rate", "momentum"])
-def test_a_whole_number_will_do_where_a_fraction_is_usual(name: str) -> None:
-    assert getattr(chosen(name, 0 if name == "momentum" else 1), name) in (0, 1)
+@pytest.mark.parametrize(("name", "value"), [("learning_rate", 1), ("momentum", 0), ("augment", 1)])
+def test_a_whole_number_will_do_where_a_fraction_is_usual(name: str, value: int) -> None:
+    assert getattr(chosen(name, value), name) == value
 
 
-@pytest.mark.parametrize("name", ["batch_size", "learning_rate", "seed", "epochs", "momentum"])
+def test_every_range_is_tested_as_what_it_is_for() -> None:
+    assert set(RANGES) == {"hidden", *WHOLE, *FRACTIONS}
+
+
+@pytest.mark.parametrize("name", [name for name in (*WHOLE, *FRACTIONS) if name != "train_limit"])
 def test_none_is_a_value_for_the_limit_alone(name: str) -> None:
     assert chosen("train_limit", None).train_limit is None
     with pytest.raises(HyperparameterError, match=f"^{name} is None"):

@@ -1,0 +1,272 @@
+"""How a network learns, drawn while it does: accuracy above, loss below.
+
+A room of its own because here time is kept: points are taken in at any rate, and the screen follows on a timer, one
+plot at a tick, so that neither many points nor slow painting ever holds up the window.
+"""
+
+import csv
+import io
+
+from PySide6.QtCore import QBuffer, QEvent, QIODevice, QLocale, QSaveFile, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QContextMenuEvent, QPixmap, QShowEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gui import theme
+from gui.widgets.curve_history import COLUMNS, CurveHistory
+from gui.widgets.curve_plot import SERIES, CurvePlot
+
+REDRAW_INTERVAL_MS = 100
+_PICTURE_SCALE = 2
+
+
+class LearningPlot(QWidget):
+    """Takes points in with `add_point` and shows them; `exported` and `export_failed` carry a sentence."""
+
+    exported = Signal(str)
+    export_failed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._histories = {name: CurveHistory() for name in SERIES}
+        self._accuracy = CurvePlot(
+            "accuracy", self.tr("Accuracy (%)"), self.tr("Press Train and watch the network learn.")
+        )
+        self._loss = CurvePlot("loss", self.tr("Loss"), "")
+        self._log = QCheckBox(self.tr("Log scale"))
+        self._axis = QComboBox()
+        self._place = QLabel()
+        self._fit = QPushButton(self.tr("Fit"))
+        self._waiting: list[CurvePlot] = []
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._on_timeout)
+        self.set_redraw_interval_ms(REDRAW_INTERVAL_MS)
+        self._name_controls()
+        self._arrange()
+        self._connect()
+        self._on_axis_changed()
+
+    def add_point(self, series: str, samples: int, epoch: float, seconds: float, accuracy: float, loss: float) -> None:
+        """Add a point to `series` ("train", "validation" or "test"), `accuracy` 0..1; it is drawn a little later."""
+        self._histories[series].append(samples, epoch, seconds, accuracy, loss)
+        self._redraw_soon()
+
+    def reset(self) -> None:
+        """Forget all points: a new run begins."""
+        self._histories = {name: CurveHistory() for name in SERIES}
+        self._on_axis_changed()
+
+    def set_redraw_interval_ms(self, interval_ms: int) -> None:
+        """How long a plot may lag behind; the longer, the more of the processor is left to training."""
+        # The two plots take turns.
+        self._timer.setInterval(max(interval_ms // 2, 1))
+
+    def export_points(self, path: str) -> None:
+        """Write all points, none thinned away, to `path` as CSV."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["series", *COLUMNS])
+        for name, history in self._histories.items():
+            columns = [history.values(column).tolist() for column in COLUMNS]
+            writer.writerows([name, int(samples), *rest] for samples, *rest in zip(*columns, strict=True))
+        self._save(path, text.getvalue().encode())
+
+    def export_picture(self, path: str) -> None:
+        """Write the plots as they stand to `path` as PNG, sharp enough to print."""
+        picture = QPixmap(self.size() * _PICTURE_SCALE)
+        picture.setDevicePixelRatio(_PICTURE_SCALE)
+        picture.fill(theme.colours(self.palette()).surface)
+        self.render(picture)
+        encoded = QBuffer()
+        encoded.open(QIODevice.OpenModeFlag.WriteOnly)
+        picture.save(encoded, "PNG")
+        self._save(path, bytes(encoded.data().data()))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._waiting:
+            self._timer.start()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions())
+        menu.popup(event.globalPos())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._redraw_soon()
+
+    def _name_controls(self) -> None:
+        plots = (
+            (self._accuracy, "accuracyPlot", self.tr("Accuracy"), self._explain_accuracy()),
+            (self._loss, "lossPlot", self.tr("Loss"), self._explain_loss()),
+        )
+        for plot, name, title, explanation in plots:
+            plot.canvas.setObjectName(name)
+            plot.canvas.setAccessibleName(title)
+            plot.canvas.setAccessibleDescription(explanation)
+            plot.explain(explanation)
+        controls = (
+            (self._log, "logScale", self.tr("Log scale of the loss"), self._explain_log_scale()),
+            (self._axis, "xAxis", self.tr("Horizontal axis"), self._explain_axis()),
+            (self._fit, "fitButton", self.tr("Fit the plots"), self._explain_fit()),
+        )
+        for control, name, title, explanation in controls:
+            control.setObjectName(name)
+            control.setAccessibleName(title)
+            control.setAccessibleDescription(explanation)
+            control.setToolTip(theme.tooltip(explanation))
+
+    def _explain_accuracy(self) -> str:
+        return self.tr(
+            "The share of digits read correctly: on those just learned from (train) and on those held out (validation, "
+            "test). Where train goes on rising and validation does not, it learns by heart. A star marks the best."
+        )
+
+    def _explain_loss(self) -> str:
+        return self.tr(
+            "What training makes smaller: how far the answers are from the right ones, sure mistakes counting most. It "
+            "often tells of trouble before the accuracy does. A star marks the lowest."
+        )
+
+    def _explain_log_scale(self) -> str:
+        return self.tr("Spaces the loss by its magnitude: late in a run small improvements stay visible.")
+
+    def _explain_axis(self) -> str:
+        return self.tr(
+            "What learning is measured against: digits seen and epochs compare how well runs use the data, seconds how "
+            "well they use the machine. Seconds count training steps only, without measurements and pauses."
+        )
+
+    def _explain_fit(self) -> str:
+        return self.tr("Show the whole run again and follow it; so does a double click on a plot.")
+
+    def _arrange(self) -> None:
+        for title, column in (
+            (self.tr("Digits seen"), "samples"),
+            (self.tr("Epochs"), "epoch"),
+            (self.tr("Seconds"), "seconds"),
+        ):
+            self._axis.addItem(title, column)
+        self._accuracy.hide_axis_numbers()
+        self._loss.header().insertWidget(1, self._log)
+        self._place.setProperty("muted", True)
+        self._place.setObjectName("placeLabel")
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.SPACING)
+        foot.addWidget(self._axis)
+        foot.addWidget(self._fit)
+        foot.addStretch(1)
+        foot.addWidget(self._place)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MARGIN)
+        layout.addWidget(self._accuracy, 1)
+        layout.addWidget(self._loss, 1)
+        layout.addLayout(foot)
+
+    def _connect(self) -> None:
+        self._axis.currentIndexChanged.connect(self._on_axis_changed)
+        self._log.toggled.connect(self._on_log_toggled)
+        self._fit.clicked.connect(self._on_axis_changed)
+        for plot in (self._accuracy, self._loss):
+            plot.fit_requested.connect(self._on_axis_changed)
+            plot.pointed_at.connect(self._on_pointed_at)
+            plot.pointer_left.connect(self._on_pointer_left)
+            plot.moved_by_user.connect(self._on_moved_by_user)
+        for text, slot in (
+            (self.tr("Show the whole run"), self._on_axis_changed),
+            (self.tr("Save points as CSV…"), self._on_export_points_triggered),
+            (self.tr("Save picture as PNG…"), self._on_export_picture_triggered),
+        ):
+            action = QAction(text, self)
+            action.triggered.connect(slot)
+            self.addAction(action)
+
+    def _redraw_soon(self) -> None:
+        self._waiting += [plot for plot in (self._accuracy, self._loss) if plot not in self._waiting]
+        # While the plots are out of sight there is nothing to draw; showEvent catches up.
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        if self._waiting and self.isVisible():
+            self._waiting.pop(0).draw()
+        if not self._waiting or not self.isVisible():
+            self._timer.stop()
+
+    @Slot()
+    def _on_axis_changed(self) -> None:
+        for plot in (self._accuracy, self._loss):
+            plot.show_histories(self._histories, self._axis.currentData())
+        self._on_pointer_left()
+        self._redraw_soon()
+
+    @Slot(bool)
+    def _on_log_toggled(self, logarithmic: bool) -> None:
+        self._loss.set_logarithmic(logarithmic)
+        self._redraw_soon()
+
+    @Slot(float, float)
+    def _on_moved_by_user(self, low: float, high: float) -> None:
+        for plot in (self._accuracy, self._loss):
+            plot.show_range(low, high)
+        self._redraw_soon()
+
+    @Slot(float)
+    def _on_pointed_at(self, x: float) -> None:
+        history = max(self._histories.values(), key=len)
+        if not len(history):
+            return
+        point = history.nearest(self._axis.currentData(), x)
+        for plot in (self._accuracy, self._loss):
+            plot.show_readings(float(history.values(self._axis.currentData())[point]))
+        number = QLocale().toString
+        text = self.tr("%1 digits · epoch %2 · %3 s")
+        for place, value in (
+            ("%1", number(int(history.values("samples")[point]))),
+            ("%2", number(float(history.values("epoch")[point]), "f", 2)),
+            ("%3", number(float(history.values("seconds")[point]), "f", 1)),
+        ):
+            text = text.replace(place, value)
+        self._place.setText(text)
+
+    @Slot()
+    def _on_pointer_left(self) -> None:
+        self._place.clear()
+        for plot in (self._accuracy, self._loss):
+            plot.show_readings(None)
+
+    @Slot()
+    def _on_export_points_triggered(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, self.tr("Save points"), "learning.csv", self.tr("CSV (*.csv)"))
+        if path:
+            self.export_points(path)
+
+    @Slot()
+    def _on_export_picture_triggered(self) -> None:
+        path, _ = QFileDialog.getSaveFileName(self, self.tr("Save picture"), "learning.png", self.tr("PNG (*.png)"))
+        if path:
+            self.export_picture(path)
+
+    def _save(self, path: str, content: bytes) -> None:
+        # QSaveFile: what was there before stays until the new file is complete.
+        file = QSaveFile(path)
+        if file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit():
+            self.exported.emit(self.tr("Saved %1.").replace("%1", path))
+        else:
+            reason = file.errorString()
+            text = self.tr("%1 could not be saved (%2); choose another folder or free some space.")
+            self.export_failed.emit(text.replace("%2", reason).replace("%1", path))

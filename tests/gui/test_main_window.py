@@ -1,0 +1,139 @@
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QMessageBox, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from gui import theme
+from gui.main_window import MainWindow
+
+CONTROLS = (
+    "deviceSelector",
+    "presetSelector",
+    "trainButton",
+    "pauseButton",
+    "stopButton",
+    "accuracyPlot",
+    "lossPlot",
+    "drawingCanvas",
+    "clearButton",
+    "undoButton",
+    "inputPreview",
+    "answerLabel",
+    "probabilityChart",
+    "statusLabel",
+    "progressBar",
+)
+
+
+@pytest.fixture(params=[False, True], ids=["plain", "dressed"])
+def window(request: pytest.FixtureRequest, qtbot: QtBot, qapp: QApplication) -> Iterator[MainWindow]:
+    palette, sheet = qapp.palette(), qapp.styleSheet()
+    if request.param:
+        theme.apply_scheme(qapp, Qt.ColorScheme.Light)
+    window = MainWindow()
+    qtbot.addWidget(window, before_close_func=MainWindow.allow_close)
+    window.show()
+    qtbot.waitExposed(window)
+    yield window
+    qapp.setStyleSheet(sheet)
+    qapp.setPalette(palette)
+
+
+def find(window: MainWindow, name: str) -> QWidget:
+    found = window.findChild(QWidget, name)
+    assert found is not None
+    return found
+
+
+def lies_inside(window: MainWindow, widget: QWidget) -> bool:
+    top_left = widget.mapTo(window, widget.rect().topLeft())
+    bottom_right = widget.mapTo(window, widget.rect().bottomRight())
+    return window.rect().contains(top_left) and window.rect().contains(bottom_right)
+
+
+def test_it_opens_at_its_size_with_its_name(window: MainWindow) -> None:
+    assert (window.width(), window.height()) == (1280, 760)
+    assert window.windowTitle() == "Inkling"
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_every_control_is_there_by_name_and_explains_itself(window: MainWindow, name: str) -> None:
+    control = find(window, name)
+    assert control.accessibleName()
+    assert control.toolTip() or control.accessibleDescription()
+
+
+@pytest.mark.parametrize("size", [(1280, 760), (1366, 700)])
+def test_everything_is_in_sight(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    window.drawing_panel.show_network_name("the network in training, after 212,000 digits")
+    QApplication.processEvents()
+    for name in CONTROLS[:-1]:
+        assert lies_inside(window, find(window, name)), name
+
+
+def test_in_a_small_window_the_side_panels_scroll(window: MainWindow) -> None:
+    window.resize(1024, 640)
+    QApplication.processEvents()
+    assert (window.width(), window.height()) == (1024, 640)
+    for name in ("trainButton", "stopButton", "accuracyPlot", "lossPlot", "statusLabel"):
+        assert lies_inside(window, find(window, name)), name
+    areas = [area for area in window.findChildren(QScrollArea) if area.widget().objectName() == "scrolled"]
+    assert len(areas) == 2
+    for area in areas:
+        assert area.verticalScrollBar().maximum() > 0
+        assert area.widget().width() <= area.viewport().width()
+
+
+def test_no_size_sets_the_layout_spinning(window: MainWindow) -> None:
+    """A sheet that shrank with its scroll bar once sent layout and scroll bar after each other for ever."""
+    window.drawing_panel.show_network_name("the network in training, which was told to take its time over everything")
+    for width in (960, 1024, 1111, 1280):
+        for height in range(560, 900, 17):
+            window.resize(width, height)
+            QApplication.processEvents()
+
+
+def test_closing_asks_first(qtbot: QtBot, window: MainWindow) -> None:
+    with qtbot.waitSignal(window.close_requested):
+        assert not window.close()
+    assert window.isVisible()
+    window.allow_close()
+    with qtbot.assertNotEmitted(window.close_requested):
+        assert window.close()
+    assert not window.isVisible()
+
+
+def test_the_menus_hold_the_actions(window: MainWindow) -> None:
+    files, help_menu = (action.menu() for action in window.menuBar().actions())
+    actions = (window.open_data_action, window.open_network_action, window.save_network_action, window.quit_action)
+    assert [action for action in files.actions() if not action.isSeparator()] == list(actions)
+    assert help_menu.actions() == [window.about_action]
+    assert all(isinstance(action, QAction) and action.text() for action in actions)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_about_names_the_licences_and_holds_up_nothing(qtbot: QtBot, window: MainWindow) -> None:
+    window.about_action.trigger()
+    about = window.findChild(QMessageBox)
+    assert about is not None
+    assert not about.isModal()
+    text = about.informativeText()
+    for words in ("MNIST", "LeCun", "Cortes", "CC BY-SA 3.0", "MIT"):
+        assert words in text
+    about.close()
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is None)
+
+
+def test_the_tab_key_starts_at_the_top_and_reaches_the_canvas(window: MainWindow) -> None:
+    order = []
+    widget = window.device_selector.nextInFocusChain()
+    while widget is not window.device_selector:
+        if widget.objectName() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            order.append(widget.objectName())
+        widget = widget.nextInFocusChain()
+    wanted = ["presetSelector", "trainButton", "hiddenField", "epochsField", "logScale", "drawingCanvas", "clearButton"]
+    assert [name for name in order if name in wanted] == wanted
