@@ -62,11 +62,10 @@ class MainWindow(QMainWindow):
         self._may_close = True
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if self._may_close:
-            event.accept()
-            return
-        event.ignore()
-        self.close_requested.emit()
+        if not self._may_close:
+            # Whoever answers may allow it at once, or later and close again.
+            self.close_requested.emit()
+        event.setAccepted(self._may_close)
 
     def _arrange(self) -> None:
         content = QWidget()

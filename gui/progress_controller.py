@@ -14,6 +14,8 @@ from core.training.trainer import TrainingJob
 from gui.training_state import TrainingState
 
 STATUS_INTERVAL_MS = 200
+BARELY_LEARNED = 0.2
+"""Test accuracy; guessing among ten classes reaches 0.1."""
 
 
 class ProgressController(QObject):
@@ -84,6 +86,14 @@ class ProgressController(QObject):
                 self.tr(
                     "The loss became infinite, so the run was ended and the last good weights kept. "
                     "Choose a smaller learning rate and train again."
+                )
+            )
+            return
+        if event.outcome == "completed" and event.test_accuracy is not None and event.test_accuracy < BARELY_LEARNED:
+            self.problem_found.emit(
+                self.tr(
+                    "The network learned next to nothing: it answers little better than by chance. "
+                    "Try a smaller learning rate, or more epochs."
                 )
             )
             return

@@ -146,7 +146,9 @@ def _paper(grey: HostArray) -> HostArray:
     paper = off_border <= max(4 * float(np.median(_border(off_border))), 16)
     shape = _quadratic_shape(small)
     for _ in range(5):
-        weights = np.linalg.lstsq(shape[paper], small[paper], rcond=None)[0]
+        points = shape[paper]
+        # The normal equations are six by six, however large the paper; lstsq bears with a picture of one row.
+        weights = np.linalg.lstsq(points.T @ points, points.T @ small[paper], rcond=None)[0]
         off = np.abs(small - shape @ weights)
         paper = off <= max(4 * float(np.median(off[paper])), 4)
     return _quadratic_shape(grey) @ weights

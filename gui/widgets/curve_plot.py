@@ -27,6 +27,7 @@ _GROWTH = 1.12
 _FEW_POINTS = 60
 _ACCURACY_FLOORS = (98.0, 95.0, 90.0, 80.0, 50.0, 0.0)
 _SMALLEST_LOSS = 1e-9
+_LOG_LIMITS, _NO_LIMITS = (-12.0, 40.0), (-1e307, 1e307)
 
 
 class CurvePlot(QWidget):
@@ -61,26 +62,6 @@ class CurvePlot(QWidget):
         self._arrange()
         self._restyle()
 
-    def header(self) -> QHBoxLayout:
-        """The row above the plot, for what belongs to this plot alone."""
-        return self._header
-
-    def hide_axis_numbers(self) -> None:
-        """Leave the numbers of the horizontal axis to the plot below."""
-        self._bottom.setStyle(showValues=False)
-
-    def show_histories(self, histories: Mapping[str, CurveHistory], axis: str) -> None:
-        """From the next `draw` on, show `histories` against `axis`, from the left edge on and all of it."""
-        self._histories = histories
-        self._axis = axis
-        self._reach = 0.0
-        self._follows = True
-
-    def set_logarithmic(self, logarithmic: bool) -> None:
-        """From the next `draw` on, space the values by their magnitude."""
-        self._logarithmic = logarithmic
-        self._left.setLogMode(logarithmic)
-
     def explain(self, explanation: str) -> None:
         """Say what is to be learned from this plot, where the mouse does not hide the curves."""
         for widget in (self._title, self.legend):
@@ -99,6 +80,8 @@ class CurvePlot(QWidget):
     def draw(self) -> None:
         """Bring everything on screen up to date."""
         shown = {name: history for name, history in self._histories.items() if len(history)}
+        if self._left.logMode != self._logarithmic:
+            self._change_scale()
         if self._follows:
             self._follow(shown)
         low, high = self.x_range()
@@ -128,7 +111,7 @@ class CurvePlot(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # In a narrow window the legend gets a row of its own.
-        row = self.layout() if self.width() < _WIDE_ENOUGH_PX else self._header
+        row = self.layout() if self.width() < _WIDE_ENOUGH_PX else self.header
         if isinstance(row, QBoxLayout) and row.indexOf(self.legend) < 0:
             row.insertWidget(1 if row is self.layout() else -1, self.legend)
 
@@ -162,15 +145,15 @@ class CurvePlot(QWidget):
 
     def _arrange(self) -> None:
         self._title.setFont(theme.title_font(self.font()))
-        self._header = QHBoxLayout()
-        self._header.setSpacing(theme.MARGIN)
-        self._header.addWidget(self._title)
-        self._header.addStretch()
-        self._header.addWidget(self.legend, 1)
+        self.header = QHBoxLayout()
+        self.header.setSpacing(theme.MARGIN)
+        self.header.addWidget(self._title)
+        self.header.addStretch()
+        self.header.addWidget(self.legend, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SPACING // 2)
-        layout.addLayout(self._header)
+        layout.addLayout(self.header)
         layout.addWidget(self.canvas, 1)
 
     def _restyle(self) -> None:
@@ -225,6 +208,13 @@ class CurvePlot(QWidget):
         self._note.setText("" if any(map(len, self._histories.values())) else self._hint)
         self._note.setAnchor((0.5, 0.5))
         self._note.setPos((left + right) / 2, (bottom + top) / 2)
+
+    def _change_scale(self) -> None:
+        # Axis and range change together: pyqtgraph would look for a tick in each of a range's 10^30 "decades".
+        low, high = _LOG_LIMITS if self._logarithmic else _NO_LIMITS
+        self.canvas.getViewBox().setLimits(yMin=low, yMax=high)
+        self._left.setLogMode(self._logarithmic)
+        self._follows = True
 
     def _label_anchor(self, x: float) -> float:
         """Which part of the best point's label stands over `x`: its middle, unless an edge of the plot is near."""

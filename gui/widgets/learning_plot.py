@@ -159,8 +159,7 @@ class LearningPlot(QWidget):
             (self.tr("Seconds"), "seconds"),
         ):
             self._axis.addItem(title, column)
-        self._accuracy.hide_axis_numbers()
-        self._loss.header().insertWidget(1, self._log)
+        self._loss.header.insertWidget(1, self._log)
         self._place.setProperty("muted", True)
         self._place.setObjectName("placeLabel")
         foot = QHBoxLayout()

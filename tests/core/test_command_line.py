@@ -165,6 +165,16 @@ def test_a_run_that_diverges_is_a_failed_job_that_still_tells_and_keeps_what_it_
     assert all(np.isfinite(w).all() for w in load_model(out).weights.values())
 
 
+def test_a_network_whose_weights_do_not_fit_float16_is_not_lost_after_its_training(
+    inkling: Run, tmp_path: Path
+) -> None:
+    out = tmp_path / "n.safetensors"
+    words = ["--device", "cpu", "--hidden", "64,64", "--learning-rate", 100, "--train-limit", 2000, "--epochs", 3]
+    _, stdout, _ = inkling("train", *words, "--out", out, "--json")
+    assert the_one_object(stdout)["outcome"] == "completed"
+    assert max(np.abs(w).max() for w in load_model(out).weights.values()) > np.finfo(np.float16).max
+
+
 def test_train_without_json_shows_people_a_table(inkling: Run) -> None:
     status, stdout, _ = inkling("train", *QUICKLY)
     assert status == 0

@@ -197,10 +197,19 @@ def test_the_window_and_cpu_training_never_import_cupy(qtbot: QtBot, application
     assert "cupy" not in sys.modules
 
 
-def test_a_diverging_run_says_what_to_change(qtbot: QtBot, application: Application) -> None:
+@pytest.mark.parametrize(
+    ("preset", "learning_rate", "words"),
+    [("pycuda-seed", 100.0, "became infinite"), ("quick-mlp", 100.0, "little better than by chance")],
+)
+def test_a_learning_rate_too_large_is_recognised(
+    qtbot: QtBot, application: Application, preset: str, learning_rate: float, words: str
+) -> None:
+    application.window.preset_selector.select(preset)
     values = application.window.hyperparameter_form.values()
     assert values is not None
-    application.window.hyperparameter_form.show_values(replace(values, hidden=(16,), learning_rate=100.0))
+    wild = replace(values, hidden=(16,), epochs=1, evaluate_every=60_000, learning_rate=learning_rate)
+    application.window.hyperparameter_form.show_values(wild)
     click(qtbot, application, "trainButton")
-    qtbot.waitUntil(lambda: "smaller learning rate" in status(application), timeout=30_000)
+    qtbot.waitUntil(lambda: words in status(application), timeout=30_000)
+    assert "smaller learning rate" in status(application)
     qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=30_000)
