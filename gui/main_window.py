@@ -29,7 +29,7 @@ from gui.widgets.run_controls import RunControls
 from gui.widgets.run_status import RunStatus
 
 _OPENING_SIZE = (1280, 760)
-_SMALLEST_SIZE = (960, 560)
+_SMALLEST_SIZE = (1024, 600)
 _FORM_WIDTH_PX = 292
 _PANEL_WIDTH_PX = 300
 _SMALLEST_CENTRE_PX = 440

@@ -48,7 +48,7 @@ _DAMAGED = (
 _WORKING_SIDE = 1000
 _PAPER_SIDE = 64
 _INK_SIDE = 160  # of the ink's box, before the last step: eight times what becomes of it
-_FINEST_PEN_PX = 2.0  # in the finished picture; about one MNIST picture in ten has a finer one
+_FINEST_PEN_PX = 2.0  # in the finished picture; one MNIST picture in six has a finer one
 _LEAST_CONTRAST = 20  # grey levels of 255
 
 

@@ -18,7 +18,15 @@ from core.nn import schedules
 from core.nn.network import Network
 from core.nn.optimizers import SGD, Adam, Optimizer
 from core.training.evaluation import DeviceDataset, Measured, evaluate
-from core.training.events import Evaluated, Event, StepsCompleted, TrainingEnded, TrainingStarted, WeightsPublished
+from core.training.events import (
+    Evaluated,
+    Event,
+    StepsCompleted,
+    TrainingEnded,
+    TrainingStarted,
+    Weights,
+    WeightsPublished,
+)
 from core.training.hyperparameters import Hyperparameters
 from core.training.presets import CLASSES, INPUT_SHAPE, find_preset
 
@@ -173,27 +181,34 @@ class _Run:
         return self.samples / len(self.train_set)
 
     def _evaluations(self) -> Iterator[Event]:
-        """Publish the weights as they stand and measure them on what the run is watched by."""
+        """Measure the weights as they stand on what the run is watched by, and publish them."""
         weights = self.network.export_weights()
-        if not all(np.isfinite(values).all() for values in weights.values()):
+        measured = {split: self._measure(data) for split, data in self._watched().items()}
+        if not _all_finite(weights) or any(m is not None and not np.isfinite(m.loss) for m in measured.values()):
             self.outcome = "diverged"
             return
         self.finite_weights = weights
         yield WeightsPublished(self.step, weights)
-        if self.validation_set is not None:
-            yield from self._evaluation("validation", self.validation_set)
-        if self.validation_set is None or self.job.until_accuracy is not None:
-            yield from self._evaluation("test", self.test_set)
+        for split, result in measured.items():
+            if result is not None:
+                self._look_at_target(split, result.accuracy)
+                yield self._evaluated(split, result)
 
-    def _evaluation(self, split: str, data: DeviceDataset) -> Iterator[Event]:
-        measured = evaluate(self.network, self.loss, data, interrupted=self.control.should_stop)
-        if measured is None:
-            return
+    def _watched(self) -> dict[str, DeviceDataset]:
+        """The sets the run is measured on as it goes: the test set only where nothing is held out, or as a target."""
+        watched = {} if self.validation_set is None else {"validation": self.validation_set}
+        if self.validation_set is None or self.job.until_accuracy is not None:
+            watched["test"] = self.test_set
+        return watched
+
+    def _measure(self, data: DeviceDataset) -> Measured | None:
+        return evaluate(self.network, self.loss, data, interrupted=self.control.should_stop)
+
+    def _look_at_target(self, split: str, accuracy: float) -> None:
         target = self.job.until_accuracy
-        if split == "test" and target is not None and measured.accuracy >= target:
+        if split == "test" and target is not None and accuracy >= target:
             self.outcome = "target"
             self.seconds_to_target = self.train_seconds
-        yield self._evaluated(split, measured)
 
     def _evaluated(self, split: str, measured: Measured) -> Evaluated:
         return Evaluated(
@@ -207,7 +222,7 @@ class _Run:
         )
 
     def _ended(self) -> TrainingEnded:
-        if self.outcome == "diverged":
+        if self.outcome == "diverged" or not _all_finite(self.network.export_weights()):
             with self.device.activate():
                 self.network.load_weights(self.finite_weights)
         validation = evaluate(self.network, self.loss, self.validation_set) if self.validation_set else None
@@ -224,6 +239,10 @@ class _Run:
             seconds_to_target=self.seconds_to_target,
             weights=self.network.export_weights(),
         )
+
+
+def _all_finite(weights: Weights) -> bool:
+    return all(np.isfinite(values).all() for values in weights.values())
 
 
 class _Tally:

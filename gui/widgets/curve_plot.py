@@ -31,15 +31,18 @@ _LOG_LIMITS, _NO_LIMITS = (-12.0, 40.0), (-1e307, 1e307)
 
 
 class CurvePlot(QWidget):
-    """Draws one metric, "accuracy" (shown in percent) or "loss", against one axis; while there is no point, `hint`."""
+    """Draws one metric, "accuracy" (shown in percent) or "loss", against one axis; while there is no point, `hint`.
+
+    `header` is the row above the plot, for what belongs to this plot alone.
+    """
 
     pointed_at = Signal(float)
     pointer_left = Signal()
     moved_by_user = Signal(float, float)
     fit_requested = Signal()
 
-    def __init__(self, metric: str, title: str, hint: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, metric: str, title: str, hint: str, *, axis_numbers: bool) -> None:
+        super().__init__()
         self._metric = metric
         self._hint = hint
         self._histories: Mapping[str, CurveHistory] = {}
@@ -58,9 +61,20 @@ class CurvePlot(QWidget):
         self._best_mark = pg.ScatterPlotItem(size=13, pxMode=True, symbol="star")
         self._note = pg.TextItem()
         self._pointer = pg.InfiniteLine(angle=90)
-        self._set_up_canvas()
+        self._set_up_canvas(axis_numbers)
         self._arrange()
         self._restyle()
+
+    def show_histories(self, histories: Mapping[str, CurveHistory], axis: str) -> None:
+        """From the next `draw` on, show `histories` against `axis`, from the left edge on and all of it."""
+        self._histories = histories
+        self._axis = axis
+        self._reach = 0.0
+        self._follows = True
+
+    def set_logarithmic(self, logarithmic: bool) -> None:
+        """From the next `draw` on, space the values by their magnitude."""
+        self._logarithmic = logarithmic
 
     def explain(self, explanation: str) -> None:
         """Say what is to be learned from this plot, where the mouse does not hide the curves."""
@@ -121,7 +135,7 @@ class CurvePlot(QWidget):
             self.pointer_left.emit()
         return super().eventFilter(watched, event)
 
-    def _set_up_canvas(self) -> None:
+    def _set_up_canvas(self, axis_numbers: bool) -> None:
         item, box = self.canvas.getPlotItem(), self.canvas.getViewBox()
         item.hideButtons()
         item.setMenuEnabled(False)
@@ -129,6 +143,7 @@ class CurvePlot(QWidget):
         box.setDefaultPadding(0)
         for axis in (self._left, self._bottom):
             axis.setStyle(maxTickLevel=0)
+        self._bottom.setStyle(showValues=axis_numbers)
         self._left.setGrid(_GRID_ALPHA)
         self._left.setWidth(_AXIS_WIDTH_PX)
         for curve_item in (*self._curves.values(), *self._dots.values(), self._best_mark, self._note):

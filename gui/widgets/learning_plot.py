@@ -38,10 +38,9 @@ class LearningPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._histories = {name: CurveHistory() for name in SERIES}
-        self._accuracy = CurvePlot(
-            "accuracy", self.tr("Accuracy (%)"), self.tr("Press Train and watch the network learn.")
-        )
-        self._loss = CurvePlot("loss", self.tr("Loss"), "")
+        hint = self.tr("Press Train and watch the network learn.")
+        self._accuracy = CurvePlot("accuracy", self.tr("Accuracy (%)"), hint, axis_numbers=False)
+        self._loss = CurvePlot("loss", self.tr("Loss"), "", axis_numbers=True)
         self._log = QCheckBox(self.tr("Log scale"))
         self._axis = QComboBox()
         self._place = QLabel()

@@ -339,7 +339,7 @@ def test_all_points_are_exported(plot: LearningPlot, tmp_path: Path, qtbot: QtBo
     plot.add_point("test", 200, 1.0, 2.5, 0.875, 0.25)
     with qtbot.waitSignal(plot.exported):
         plot.export_points(str(tmp_path / "points.csv"))
-    rows = list(csv.DictReader((tmp_path / "points.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "points.csv").read_text().splitlines()))
     assert [row["series"] for row in rows] == ["train", "test"]
     assert rows[1] == {
         "series": "test", "samples": "200", "epoch": "1.0", "seconds": "2.5", "accuracy": "0.875", "loss": "0.25"
