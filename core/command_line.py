@@ -33,11 +33,24 @@ from core.predictor import Predictor
 from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
 from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.hyperparameters import HyperparameterError
-from core.training.model_file import SHIPPED_MODEL, Model, ModelFileError, load_model, save_model
+from core.training.model_file import (
+    SHIPPED_MODEL,
+    Model,
+    ModelFileError,
+    WeightsTooLargeError,
+    check_can_save,
+    load_model,
+    save_model,
+)
 from core.training.presets import UnknownPresetError, find_preset
 from core.training.trainer import TrainingControl, TrainingJob, train
 
-WRONG_USE = (HyperparameterError, UnknownPresetError)
+
+class WrongUseError(ValueError):
+    """An option that cannot be meant; the message says which and why."""
+
+
+WRONG_USE = (HyperparameterError, UnknownPresetError, WrongUseError)
 FAILURES = (DeviceError, DatasetError, InkFileError, ModelFileError, PictureError)
 
 app = typer.Typer(
@@ -111,13 +124,13 @@ def train_command(
     chosen = {name: value for name, value in given.items() if value is not None}
     hyperparameters = replace(find_preset(preset).hyperparameters, **chosen)  # type: ignore[arg-type]
     if until_accuracy is not None and not 0 < until_accuracy <= 1:
-        raise HyperparameterError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
-    if out is not None and not out.absolute().parent.is_dir():
-        raise HyperparameterError(f"the folder of {out} does not exist; make it first")
+        raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
+    if out is not None:
+        _check_out(out)
     job = TrainingJob(preset, hyperparameters, device, until_accuracy)
     device_key, end = _train_with_progress(job)
     if out is not None:
-        save_model(out, _model(job, end))
+        _save(out, _model(job, end))
     result = _training_result(job, device_key, end, time.perf_counter() - begun, out)
     _print_result(result, as_json)
     if end.outcome == "diverged":
@@ -125,11 +138,18 @@ def train_command(
         raise typer.Exit(1)
 
 
+def _check_out(path: Path) -> None:
+    try:
+        check_can_save(path)
+    except ModelFileError as error:
+        raise WrongUseError(str(error)) from None
+
+
 def _layer_sizes(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise HyperparameterError(f"hidden is {text!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
+        raise WrongUseError(f"hidden is {text!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
 
 
 def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
@@ -152,6 +172,15 @@ def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
             elif isinstance(event, TrainingEnded):
                 return device_key, event
     raise AssertionError("training ended without a last event")
+
+
+def _save(path: Path, model: Model) -> None:
+    """As float16, or, rather than lose a network whose weights do not fit that, as float32."""
+    try:
+        save_model(path, model)
+    except WeightsTooLargeError:
+        save_model(path, model, "float32")
+        sys.stderr.write(f"inkling: some weights are too large for float16, so {path} holds float32\n")
 
 
 @contextmanager
@@ -206,7 +235,7 @@ def _training_result(
         "validation_accuracy": end.validation_accuracy,
         "test_accuracy": end.test_accuracy,
         "outcome": end.outcome,
-        "seconds_to_target": end.seconds_to_target,
+        "seconds_to_target": None if end.seconds_to_target is None else round(end.seconds_to_target, 4),
         "model": None if out is None else str(out),
     }
 
@@ -221,7 +250,7 @@ def evaluate_command(
 ) -> None:
     """Measure a network: on the built-in test set, other IDX files, folders of pictures, or pen strokes."""
     if sum(source is not None for source in (mnist_folder, images, ink)) > 1:
-        raise typer.BadParameter("choose one of --mnist-folder, --images and --ink")
+        raise WrongUseError("choose one of --mnist-folder, --images and --ink")
     predictor = _predictor(model)
     if images is not None:
         data = _read_image_folders(images)

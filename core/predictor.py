@@ -4,6 +4,8 @@ Layers hold state between forward and backward, so a network that trains must no
 forward, on weights that were handed to it.
 """
 
+import math
+
 import numpy as np
 
 from core.device import Device, HostArray
@@ -39,10 +41,13 @@ class Predictor:
 
     def probabilities(self, pictures: HostArray) -> HostArray:
         """Probabilities float32 (N, 10) for `pictures` uint8 (N, 28, 28), 0 paper to 255 ink."""
-        flat = pictures.reshape(len(pictures), -1)
+        flat = pictures.reshape(len(pictures), math.prod(INPUT_SHAPE))
         answers = np.empty((len(pictures), 10), np.float32)
         for start in range(0, len(flat), EVALUATION_BATCH):
             batch = flat[start : start + EVALUATION_BATCH]
             x = to_network_input(np, batch, out=self._workspace.array("x", batch.shape))
-            answers[start : start + len(batch)] = self._loss.probabilities(self._network.forward(x))
+            with self._network.device.activate():
+                # Weights from a file may be finite and still too large to compute with.
+                scores = np.nan_to_num(self._network.forward(x), copy=False)
+                answers[start : start + len(batch)] = self._loss.probabilities(scores)
         return answers

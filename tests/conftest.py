@@ -44,5 +44,3 @@ def no_thread_left_behind() -> Iterator[None]:
     yield
     left = [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]
     assert not left, f"threads left behind: {left}"
-
-

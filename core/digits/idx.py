@@ -5,6 +5,7 @@ against the header. Format: http://yann.lecun.com/exdb/mnist/, at the end of the
 """
 
 import gzip
+import math
 import zlib
 from pathlib import Path
 
@@ -16,25 +17,19 @@ from core.digits.dataset import DatasetError
 MAX_DIGITS = 2_000_000
 _PICTURES, _LABELS = 0x00000803, 0x00000801
 _KINDS = {_PICTURES: "pictures", _LABELS: "labels"}
+_HEADER_LENGTHS = {_PICTURES: 16, _LABELS: 8}
 
 
 def read_pictures(path: Path) -> tuple[HostArray, bytes]:
     """Pictures uint8 (N, 28, 28) and the unpacked bytes of the file; raises DatasetError."""
-    data = _unpacked(path)
-    count, offset = _check_header(path, data, _PICTURES)
-    rows, columns = (int.from_bytes(data[i : i + 4], "big") for i in (8, 12))
-    if (rows, columns) != (28, 28):
-        raise DatasetError(f"{path} holds pictures of {rows}x{columns} pixels; Inkling reads sets of 28x28 pictures")
-    _check_length(path, data, offset + count * 28 * 28)
-    return np.frombuffer(data, np.uint8, offset=offset).reshape(count, 28, 28), data
+    data = _unpacked(path, _PICTURES)
+    return np.frombuffer(data, np.uint8, offset=_HEADER_LENGTHS[_PICTURES]).reshape(-1, 28, 28), data
 
 
 def read_labels(path: Path) -> tuple[HostArray, bytes]:
     """Labels uint8 (N,), 0 to 9, and the unpacked bytes of the file; raises DatasetError."""
-    data = _unpacked(path)
-    count, offset = _check_header(path, data, _LABELS)
-    _check_length(path, data, offset + count)
-    labels = np.frombuffer(data, np.uint8, offset=offset)
+    data = _unpacked(path, _LABELS)
+    labels = np.frombuffer(data, np.uint8, offset=_HEADER_LENGTHS[_LABELS])
     wrong = np.flatnonzero(labels > 9)
     if wrong.size:
         raise DatasetError(
@@ -44,41 +39,47 @@ def read_labels(path: Path) -> tuple[HostArray, bytes]:
     return labels, data
 
 
-def _unpacked(path: Path) -> bytes:
-    limit = 16 + MAX_DIGITS * 28 * 28
+def _unpacked(path: Path, wanted: int) -> bytes:
+    """The whole file, header included; never more of it in memory than its checked header promises."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            data = file.read(limit + 1)
+            header = file.read(_HEADER_LENGTHS[wanted])
+            promised = _promised_length(path, header, wanted)
+            data = header + file.read(promised + 1 - len(header))
     except gzip.BadGzipFile:
         raise DatasetError(f"{path} is not a gzip file, or is damaged; fetch it again") from None
     except (EOFError, zlib.error):
         raise DatasetError(f"{path} is cut short or damaged; fetch it again") from None
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}; check that it is there") from None
-    if len(data) > limit:
-        raise DatasetError(f"{path} holds more than {MAX_DIGITS:,} digits; use a smaller set")
+    if len(data) < promised:
+        raise DatasetError(
+            f"{path} is cut short: {len(data):,} bytes, where its header promises {promised:,}; fetch it again"
+        )
+    if len(data) > promised:
+        raise DatasetError(f"{path} is damaged: it has bytes too many, {promised:,} were promised; fetch it again")
     return data
 
 
-def _check_header(path: Path, data: bytes, wanted: int) -> tuple[int, int]:
-    """The count of items and the offset of the first; raises DatasetError."""
-    magic = int.from_bytes(data[:4], "big")
-    if len(data) < 8 or magic not in _KINDS:
+def _promised_length(path: Path, header: bytes, wanted: int) -> int:
+    """How long the file must be by its header; raises DatasetError for a header that is not to be believed."""
+    numbers = [int.from_bytes(header[i : i + 4], "big") for i in range(0, len(header), 4)]
+    if len(header) < 8 or numbers[0] not in _KINDS:
         raise DatasetError(f"{path} is not an IDX file of pictures or labels; fetch it again")
-    if magic != wanted:
+    if numbers[0] != wanted:
         raise DatasetError(
-            f"{path} holds {_KINDS[magic]} where {_KINDS[wanted]} belong; were two files swapped? Rename or fetch them"
+            f"{path} holds {_KINDS[numbers[0]]} where {_KINDS[wanted]} belong; "
+            "were two files swapped? Rename or fetch them"
         )
-    count = int.from_bytes(data[4:8], "big")
+    if len(header) < _HEADER_LENGTHS[wanted]:
+        raise DatasetError(f"{path} is cut short: it ends within its header; fetch it again")
+    count, *size = numbers[1:]
+    if size and size != [28, 28]:
+        raise DatasetError(f"{path} holds pictures of {size[0]}x{size[1]} pixels; Inkling reads sets of 28x28 pictures")
     if count == 0:
         raise DatasetError(f"{path} is empty: it holds no {_KINDS[wanted]}; fetch it again")
-    return count, 16 if wanted == _PICTURES else 8
-
-
-def _check_length(path: Path, data: bytes, wanted: int) -> None:
-    if len(data) < wanted:
+    if count > MAX_DIGITS:
         raise DatasetError(
-            f"{path} is cut short: {len(data):,} bytes, where its header promises {wanted:,}; fetch it again"
+            f"{path} promises {count:,} {_KINDS[wanted]}; Inkling reads at most {MAX_DIGITS:,}, so use a smaller set"
         )
-    if len(data) > wanted:
-        raise DatasetError(f"{path} is damaged: {len(data) - wanted:,} bytes too many at its end; fetch it again")
+    return len(header) + count * math.prod(size)

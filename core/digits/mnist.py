@@ -4,6 +4,7 @@ The built-in set is held against the checksums of the original files each time i
 """
 
 import hashlib
+import os
 from pathlib import Path
 
 from core.digits.dataset import Dataset, DatasetError, DigitSets
@@ -53,7 +54,8 @@ def _find(folder: Path, part: str, kind: str) -> Path:
     """The file of this part in the folder, under any of the names in use."""
     names = [f"{part}{mark}{kind}-ubyte{packed}" for packed in ("", ".gz") for mark in ("-", ".")]
     for name in names:
-        if (folder / name).is_file():
+        # Not Path.is_file, which raises where a name is too long for the system.
+        if os.path.isfile(folder / name):
             return folder / name
     raise DatasetError(
         f"{folder} holds no {names[0]} or {names[0]}.gz; "

@@ -4,7 +4,6 @@ The ranges live here and nowhere else: the form in the window, the command line 
 this room. An object of `Hyperparameters` that exists is valid.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
@@ -74,7 +73,7 @@ class Hyperparameters:
     def __post_init__(self) -> None:
         if not isinstance(self.hidden, tuple) or len(self.hidden) > MAX_HIDDEN_LAYERS:
             raise HyperparameterError(
-                f"hidden is {self.hidden!r}; it wants up to {MAX_HIDDEN_LAYERS} layer sizes, such as 256 or 512,128"
+                f"hidden is {self.hidden!r:.60}; it wants up to {MAX_HIDDEN_LAYERS} layer sizes, such as 256 or 512,128"
             )
         for units in self.hidden:
             _check_number("hidden", units, whole=True)
@@ -108,7 +107,7 @@ def _check_number(name: str, value: object, *, whole: bool) -> None:
     limits = RANGES[name]
     kind = "a whole number" if whole else "a number"
     right_type = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
-    if right_type and math.isfinite(value) and limits.minimum <= value <= limits.maximum:  # type: ignore[arg-type,operator]
+    if right_type and limits.minimum <= value <= limits.maximum:  # type: ignore[operator]
         return
     raise HyperparameterError(
         f"{name} is {value!r:.60}; it must be {kind} from {limits.minimum:g} to {limits.maximum:,.12g}"

@@ -35,6 +35,10 @@ class ModelFileError(ValueError):
     """A model file that cannot be read or written; the message names it, what is wrong, and what to do."""
 
 
+class WeightsTooLargeError(ModelFileError):
+    """Some weights do not fit the precision they were to be stored in."""
+
+
 @dataclass(frozen=True)
 class Model:
     """A trained network: the preset and hyperparameters that built it, its float32 `weights`, what it was measured at.
@@ -69,13 +73,27 @@ def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
     with np.errstate(over="ignore"):
         tensors = {name: np.ascontiguousarray(w, dtype=stored_as) for name, w in model.weights.items()}
     if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise ModelFileError(f"some weights are too large for {stored_as}; save {path.name} as float32 instead")
+        raise WeightsTooLargeError(f"some weights are too large for {stored_as}; save {path.name} as float32 instead")
     _write_atomically(path, save(tensors, metadata))
+
+
+def check_can_save(path: Path) -> None:
+    """Find out before a long training whether `path` can be written; raises ModelFileError if not."""
+    if os.path.isdir(path):
+        raise ModelFileError(f"{path} is a folder; name a file in it")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise _cannot_write(path, error) from None
 
 
 def load_model(path: Path) -> Model:
     """The model in the file at `path`, weights as read-only float32; raises ModelFileError if it is not sound."""
-    if not path.is_file():
+    # Not Path.is_file, which raises where a name is too long for the system.
+    if os.path.isdir(path):
+        raise ModelFileError(f"{path} is a folder; choose a file in it")
+    if not os.path.isfile(path):
         raise ModelFileError(f"{path} is not there; check the name")
     try:
         with safe_open(path, framework="numpy") as file:
@@ -151,7 +169,11 @@ def _write_atomically(path: Path, content: bytes) -> None:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}; choose another place") from None
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path: Path, error: OSError) -> ModelFileError:
+    return ModelFileError(f"{path} cannot be written: {error.strerror or error}; choose another place")
 
 
 def _umask() -> int:

@@ -66,7 +66,8 @@ class TrainingControl:
 
     def should_stop(self) -> bool:
         """Whether to end; while paused, this waits."""
-        self._going.wait()
+        if not self._stop:
+            self._going.wait()
         return self._stop
 
 
@@ -105,7 +106,7 @@ class _Run:
         self.steps_per_epoch = -(-len(splits.train) // chosen.batch_size)
         self.total_steps = self.steps_per_epoch * chosen.epochs
         self.schedule = {"constant": schedules.constant, "cosine": schedules.cosine}[chosen.schedule]
-        self.step = self.samples = self.epochs_done = 0
+        self.step = self.samples = 0
         self.train_seconds = 0.0
         self.last_loss: float | None = None
         self.seconds_to_target: float | None = None
@@ -128,7 +129,6 @@ class _Run:
             yield from self._epoch()
             if self.outcome != "completed":
                 break
-            self.epochs_done += 1
         yield self._ended()
 
     def _epoch(self) -> Iterator[Event]:
@@ -229,7 +229,7 @@ class _Run:
         test = evaluate(self.network, self.loss, self.test_set)
         return TrainingEnded(
             outcome=self.outcome,
-            epochs=self.epochs_done,
+            epochs=self.step // self.steps_per_epoch,
             steps=self.step,
             samples=self.samples,
             train_seconds=self.train_seconds,

@@ -482,7 +482,7 @@ def test_stop_during_an_evaluation_breaks_it_off(splits: Splits) -> None:
     events = []
     for event in train(job("quick-mlp", hidden=(4,), epochs=50, evaluate_every=500), splits, control):
         events.append(event)
-        if isinstance(event, WeightsPublished):
+        if isinstance(event, StepsCompleted):
             control.stop()
     assert story(events) == [("StepsCompleted", 5), ("WeightsPublished", 5)]
     assert end_of(events).outcome == "stopped"
@@ -630,7 +630,7 @@ def test_a_run_that_diverges_before_anything_was_published_keeps_its_start(split
     run = job("quick-mlp", evaluate_every=RARELY, **EXPLODES)
     events = list(train(run, splits))
     end = end_of(events)
-    assert (end.outcome, end.epochs, end.train_loss) == ("diverged", 0, None)
+    assert (end.outcome, end.train_loss) == ("diverged", None)
     for name, start in start_weights(run, splits).items():
         np.testing.assert_array_equal(end.weights[name], start.astype(np.float32))
 
