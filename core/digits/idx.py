@@ -79,7 +79,5 @@ def _promised_length(path: Path, header: bytes, wanted: int) -> int:
     if count == 0:
         raise DatasetError(f"{path} is empty: it holds no {_KINDS[wanted]}; fetch it again")
     if count > MAX_DIGITS:
-        raise DatasetError(
-            f"{path} promises {count:,} {_KINDS[wanted]}; Inkling reads at most {MAX_DIGITS:,}, so use a smaller set"
-        )
+        raise DatasetError(f"{path} holds more than {MAX_DIGITS:,} digits; use a smaller set")
     return len(header) + count * math.prod(size)

@@ -81,6 +81,8 @@ def check_can_save(path: Path) -> None:
     """Find out before a long training whether `path` can be written; raises ModelFileError if not."""
     if os.path.isdir(path):
         raise ModelFileError(f"{path} is a folder; name a file in it")
+    if not os.path.isdir(path.parent):
+        raise ModelFileError(f"the folder of {path} does not exist; make it first")
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
