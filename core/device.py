@@ -59,7 +59,7 @@ class Device:
         self.key = "cpu"
         self.name = f"CPU – {_cpu_threads()} threads"
         self.xp: ModuleType = np
-        self.piece_size = 16384
+        self.piece_size = 131072
 
     @contextlib.contextmanager
     def activate(self) -> Iterator[None]:

@@ -9,6 +9,7 @@ import sys
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from core import VERSION
 from core.device import list_devices
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
@@ -92,6 +93,8 @@ class Application(QObject):
         progress.accuracy_changed.connect(controls.show_accuracy)
         progress.point_added.connect(self._on_point_added)
         progress.curves_reset.connect(window.learning_plot.reset)
+        window.learning_plot.exported.connect(status.show_message)
+        window.learning_plot.export_failed.connect(status.show_problem)
 
         panel.ink_changed.connect(self.drawing.on_ink_changed)
         self.drawing.answered.connect(panel.show_answer)
@@ -187,6 +190,7 @@ def run_window() -> int:
     sys.setswitchinterval(GIL_SWITCH_INTERVAL_SECONDS)
     qt = QApplication(sys.argv)
     qt.setApplicationName("Inkling")
+    qt.setApplicationVersion(VERSION)
     apply_theme(qt)
     application = Application()
     application.start()

@@ -82,4 +82,6 @@ def shuffled(count: int, rng: np.random.Generator) -> HostArray:
 
 def to_network_input(xp: ModuleType, pictures: Array, out: Array) -> Array:
     """Bytes 0..255 to floats 0..1 in `out`, which has the shape of `pictures` and the network's dtype."""
-    return xp.multiply(pictures, 1.0 / 255.0, out=out)
+    # Converted first and scaled then: a product of bytes and a number would be computed in float64.
+    out[...] = pictures
+    return xp.multiply(out, 1.0 / 255.0, out=out)

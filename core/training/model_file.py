@@ -18,6 +18,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from core import VERSION
 from core.device import HostArray
 from core.nn.network import weight_shapes
 from core.training.events import Weights
@@ -67,6 +68,7 @@ def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
         **model.facts,
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
+        "inkling_version": VERSION,
         "preset": model.preset,
         "hyperparameters": json.dumps(model.hyperparameters.as_dict()),
     }
@@ -108,7 +110,7 @@ def load_model(path: Path) -> Model:
         raise ModelFileError(
             f"{path} is not a safetensors file, or is damaged ({reason}); choose a network saved by Inkling"
         ) from None
-    own = {"format", "format_version", "preset", "hyperparameters"}
+    own = {"format", "format_version", "inkling_version", "preset", "hyperparameters"}
     facts = {name: value for name, value in metadata.items() if name not in own}
     return Model(preset, hyperparameters, weights, facts)
 

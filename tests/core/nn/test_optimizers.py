@@ -130,7 +130,7 @@ def test_arrays_longer_than_the_device_s_own_piece_are_updated_to_their_last_ele
     maker: Maker,
     follow: Follow,
 ) -> None:
-    size = 2 * 16384 + 5
+    size = 2 * Device().piece_size + 5
     start, steps = rng.normal(0, 1, size), random_steps(rng, size, 3)
     w, _ = take_steps(maker, device, start, steps)
     np.testing.assert_allclose(w, follow(start, steps), rtol=1e-11, atol=1e-13)
