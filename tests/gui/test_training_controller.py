@@ -19,9 +19,7 @@ def controller(qtbot: QtBot, few_digits: DigitSets) -> Iterator[TrainingControll
     controller = TrainingController()
     controller.use_data(few_digits)
     yield controller
-    if controller.state.is_running:
-        with qtbot.waitSignal(controller.ended):
-            controller.stop()
+    controller.stop()
     qtbot.waitUntil(lambda: not controller.state.is_running)
 
 
