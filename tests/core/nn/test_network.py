@@ -74,6 +74,17 @@ def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=1e-6, atol=1e-8)
 
 
+def test_gradients_reach_the_first_layer_through_layers_that_follow_it_directly(
+    device: Device, rng: np.random.Generator, x: HostArray, targets: HostArray
+) -> None:
+    network, loss = started([Linear(3), Linear(CLASSES)], device, rng), SquaredError(device, np.float64)
+    x, targets = device.to_device(x), device.to_device(targets)
+    mean_loss(network, loss, x, targets)
+    network.backward(loss.backward())
+    wanted = central_differences(network, loss, x, targets)
+    np.testing.assert_allclose(device.to_host(network.gradients), wanted, rtol=1e-6, atol=1e-8)
+
+
 def test_behind_a_straight_through_relu_an_output_of_0_learns_as_if_it_had_been_a_linear_output_of_0(
     device: Device, rng: np.random.Generator, x: HostArray, targets: HostArray
 ) -> None:
@@ -193,7 +204,10 @@ def test_every_device_and_precision_starts_from_the_same_draws(preset, device: D
     wide = Network(preset.build_layers((8, 5)), (INPUTS,), Device(), np.float64)
     for network in (narrow, wide):
         network.initialize(np.random.default_rng(11))
-    start = wide.export_weights()
+    start, rng = wide.export_weights(), np.random.default_rng(11)
+    first, second = (layer for layer in wide.layers if isinstance(layer, Linear) and layer.units < CLASSES)
+    np.testing.assert_array_equal(start["linear1.weight"], first.initializer(rng, (8, INPUTS)))
+    np.testing.assert_array_equal(start["linear2.weight"], second.initializer(rng, (5, 8)))
     for name, w in narrow.export_weights().items():
         np.testing.assert_array_equal(w, start[name].astype(np.float32))
         assert np.ptp(w) > 0 or name.endswith("bias")

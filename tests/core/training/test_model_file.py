@@ -21,9 +21,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core import VERSION
 from core.device import HostArray
 from core.training.hyperparameters import Hyperparameters
-from core.training.model_file import Model, ModelFileError, load_model, save_model
+from core.training.model_file import Model, ModelFileError, check_can_save, load_model, save_model
 
 Tensors = dict[str, tuple[str, list[int], bytes]]
 """By name: dtype as the format spells it, shape, data."""
@@ -100,6 +101,14 @@ def test_a_model_comes_back_as_it_was_saved(tmp_path: Path, stored_as: str, dtyp
     length = int.from_bytes(path.read_bytes()[:8], "little")
     header = json.loads(path.read_bytes()[8 : 8 + length])
     assert {entry["dtype"] for name, entry in header.items() if name != "__metadata__"} == {dtype}
+    assert header["__metadata__"] == {
+        **MODEL.facts,
+        "format": "inkling-network",
+        "format_version": "1",
+        "inkling_version": VERSION,
+        "preset": "quick-mlp",
+        "hyperparameters": json.dumps(CHOSEN.as_dict()),
+    }
     assert path.stat().st_size == 8 + length + size * sum(w.size for w in WEIGHTS.values())
 
 
@@ -479,6 +488,40 @@ def test_saving_in_place_of_a_folder_is_refused_and_leaves_no_trace(tmp_path: Pa
     assert files_in(tmp_path) == ["n.safetensors"]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="asks the system as POSIX does")
+def test_the_longest_name_the_system_allows_can_be_saved_to(tmp_path: Path) -> None:
+    path = tmp_path / ("n" * os.pathconf(tmp_path, "PC_NAME_MAX"))
+    check_can_save(path)
+    save_model(path, MODEL)
+    assert load_model(path).preset == "quick-mlp"
+
+
+def test_finding_out_whether_a_file_can_be_saved_leaves_all_as_it_is(tmp_path: Path) -> None:
+    check_can_save(tmp_path / "new.safetensors")
+    (tmp_path / "old.safetensors").write_bytes(b"old")
+    check_can_save(tmp_path / "old.safetensors")
+    assert (tmp_path / "old.safetensors").read_bytes() == b"old"
+    assert files_in(tmp_path) == ["old.safetensors"]
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("folder", "is a folder; name a file in it"),
+        ("absent/n.safetensors", "does not exist; make it first"),
+        ("file/n.safetensors", "does not exist; make it first"),
+        ("n" * 300, "cannot be written"),
+    ],
+    ids=["a folder", "in an absent folder", "in a file", "too long a name"],
+)
+def test_a_place_where_nothing_can_be_saved_is_known_beforehand(tmp_path: Path, name: str, complaint: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(ModelFileError, match=complaint) as caught:
+        check_can_save(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+
+
 @pytest.mark.parametrize("kind", ["missing", "a file"])
 def test_saving_into_a_folder_that_is_none_is_refused(tmp_path: Path, kind: str) -> None:
     if kind == "a file":
@@ -492,5 +535,6 @@ def test_saving_into_a_folder_that_is_none_is_refused(tmp_path: Path, kind: str)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a folder where nobody may write, not even root")
 def test_saving_into_a_folder_that_may_not_be_written_is_refused_with_the_system_s_reason() -> None:
-    with pytest.raises(ModelFileError, match=r"cannot be written: (Permission denied|Read-only|Operation not)"):
-        save_model(Path("/sys/n.safetensors"), MODEL)
+    for attempt in (check_can_save, lambda path: save_model(path, MODEL)):
+        with pytest.raises(ModelFileError, match=r"cannot be written: (Permission denied|Read-only|Operation not)"):
+            attempt(Path("/sys/n.safetensors"))
