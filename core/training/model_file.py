@@ -86,6 +86,8 @@ def check_can_save(path: Path) -> None:
     if not os.path.isdir(path.parent):
         raise ModelFileError(f"the folder of {path} does not exist; make it first")
     try:
+        with contextlib.suppress(FileNotFoundError):
+            path.lstat()  # A name too long for the system shows here.
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
@@ -162,7 +164,7 @@ def _finite(path: Path, name: str, tensor: HostArray) -> HostArray:
 def _write_atomically(path: Path, content: bytes) -> None:
     temporary = None
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".inkling-", delete=False) as file:
             temporary = Path(file.name)
             file.write(content)
             file.flush()
