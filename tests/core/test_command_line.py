@@ -13,6 +13,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -514,6 +515,8 @@ def test_an_interrupt_while_training_stops_it_and_keeps_what_was_learned(
         )
     os.close(end_of_program)
     shown = b""
+    watchdog = threading.Timer(60, process.kill)
+    watchdog.start()
     try:
         while b"digits/s" not in shown:
             shown += os.read(terminal, 65536)
@@ -521,8 +524,10 @@ def test_an_interrupt_while_training_stops_it_and_keeps_what_was_learned(
         with contextlib.suppress(OSError):  # the program has closed its end
             while part := os.read(terminal, 65536):
                 shown += part
-        status = process.wait(timeout=60)
+        status = process.wait()
     finally:
+        watchdog.cancel()
+        watchdog.join()
         process.kill()
         process.wait()
         os.close(terminal)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.device import Device, HostArray
+from core.device import Array, Device, HostArray
 from core.digits.dataset import Dataset, DigitSets
+from core.nn.layers.layer import Layer
+from core.nn.layers.linear import Linear
 from core.nn.losses import Loss, SoftmaxCrossEntropy
 from core.nn.network import Network
 from core.training.evaluation import (
@@ -77,6 +79,26 @@ def test_measuring_twice_gives_the_same_and_leaves_network_and_digits_as_they_we
     np.testing.assert_array_equal(first.confusion, second.confusion)
     np.testing.assert_array_equal(network.device.to_host(network.parameters), before)
     np.testing.assert_array_equal(digits.images, images)
+
+
+class Notes(Layer):
+    """Lets everything through and notes whether it was for training."""
+
+    name = "notes"
+
+    def __init__(self) -> None:
+        self.noted: list[bool] = []
+
+    def forward(self, x: Array, *, training: bool) -> Array:
+        self.noted.append(training)
+        return x
+
+
+def test_measuring_is_no_training(device: Device, loss: Loss, digits: Dataset) -> None:
+    notes = Notes()
+    network = Network([notes, Linear(10)], INPUT_SHAPE, device)
+    evaluate(network, loss, DeviceDataset(digits, network, 10))
+    assert notes.noted == [False, False]
 
 
 @pytest.mark.parametrize("answers", [[True], [False, True]], ids=["at once", "after the first batch"])

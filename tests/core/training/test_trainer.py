@@ -6,11 +6,12 @@ run's start weights (those of a run that was stopped before its first step) and 
 second of the generators that the seed spawns), and nothing else.
 """
 
+import contextlib
 import math
 import queue
 import threading
 import tracemalloc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -527,47 +528,62 @@ class BackgroundRun:
         self._thread.join(timeout=30)
         return event
 
+    def abandon(self) -> None:
+        """Bring the thread to its end whatever became of the test."""
+        while self._thread.is_alive():
+            self.control.stop()
+            self.control.resume()
+            with contextlib.suppress(queue.Empty):
+                self._events.get(timeout=0.1)
+
 
 @pytest.fixture
-def background(splits: Splits) -> Iterator[BackgroundRun]:
-    """A run that would go on for 100,000 steps, each of which is reported."""
-    run = job("quick-mlp", hidden=(4,), batch_size=1000, epochs=10_000, evaluate_every=RARELY)
-    background = BackgroundRun(run, splits, TrainingControl())
-    yield background
-    if background._thread.is_alive():
-        background.finish()
+def begin(splits: Splits) -> Iterator[Callable[[TrainingControl], BackgroundRun]]:
+    """Begins a run that would go on for 10,000 steps, each of which is reported."""
+    begun = []
+
+    def begin(control: TrainingControl) -> BackgroundRun:
+        run = job("quick-mlp", hidden=(4,), batch_size=1000, epochs=10_000, evaluate_every=RARELY)
+        begun.append(BackgroundRun(run, splits, control))
+        return begun[-1]
+
+    yield begin
+    for run in begun:
+        run.abandon()
 
 
-def test_a_run_in_another_thread_is_held_goes_on_and_stops_as_told(background: BackgroundRun) -> None:
-    background.next_step()
-    background.control.pause()
-    assert background.is_held()
-    background.control.resume()
-    first = background.next_step()
-    assert background.next_step() == first + 1
-    background.control.pause()
-    assert background.is_held()
-    background.control.resume()
-    seen = background.next_step()
-    end = background.finish()
+def test_a_run_in_another_thread_is_held_goes_on_and_stops_as_told(begin) -> None:
+    run = begin(TrainingControl())
+    run.next_step()
+    run.control.pause()
+    assert run.is_held()
+    run.control.resume()
+    first = run.next_step()
+    assert run.next_step() == first + 1
+    run.control.pause()
+    assert run.is_held()
+    run.control.resume()
+    seen = run.next_step()
+    end = run.finish()
     assert end.outcome == "stopped"
     assert seen <= end.steps <= seen + 4
 
 
-def test_stop_ends_a_run_that_is_held(background: BackgroundRun) -> None:
-    background.next_step()
-    background.control.pause()
-    assert background.is_held()
-    assert background.finish().outcome == "stopped"
+def test_stop_ends_a_run_that_is_held(begin) -> None:
+    run = begin(TrainingControl())
+    run.next_step()
+    run.control.pause()
+    assert run.is_held()
+    assert run.finish().outcome == "stopped"
 
 
-def test_a_run_that_was_held_before_it_began_announces_itself_and_takes_no_step(splits: Splits) -> None:
+def test_a_run_that_was_held_before_it_began_announces_itself_and_takes_no_step(begin) -> None:
     control = TrainingControl()
     control.pause()
-    background = BackgroundRun(job("quick-mlp", hidden=(4,)), splits, control)
-    assert isinstance(background.next(), TrainingStarted)
-    assert background.is_held()
-    end = background.finish()
+    run = begin(control)
+    assert isinstance(run.next(), TrainingStarted)
+    assert run.is_held()
+    end = run.finish()
     assert (end.outcome, end.steps) == ("stopped", 0)
 
 
@@ -624,6 +640,8 @@ def test_no_event_carries_a_loss_or_an_accuracy_of_weights_that_are_finite_and_t
     events = list(train(job("quick-mlp", evaluate_every=100, **{**EXPLODES, "hidden": (32,) * 8}), splits))
     assert end_of(events).outcome == "diverged"
     assert [event for event in of_kind(Evaluated, events) if not math.isfinite(event.loss)] == []
+    last = of_kind(WeightsPublished, events)[-1].weights
+    assert without_seconds(dict(end_of(events).weights)) == without_seconds(dict(last))
 
 
 def test_a_run_that_diverges_before_anything_was_published_keeps_its_start(splits: Splits) -> None:
