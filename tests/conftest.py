@@ -9,10 +9,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from core.device import Device
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
+
+# What is drawn at random is drawn alike in every run of CI: a change passes or fails by itself.
+settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @pytest.fixture(params=["cpu"])

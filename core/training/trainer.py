@@ -54,6 +54,8 @@ class TrainingControl:
     def pause(self) -> None:
         """Hold the run after the step it is in."""
         self._going.clear()
+        if self._stop:  # A stop that came in between must not be held.
+            self._going.set()
 
     def resume(self) -> None:
         """Let a paused run go on."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.device import Device
@@ -80,6 +80,7 @@ def test_a_set_is_read_only_and_a_part_shares_its_memory(sets: DigitSets) -> Non
             dataset.labels[0] = 1
 
 
+@settings(deadline=None)
 @given(count=st.integers(1, 300), batch_size=st.integers(1, 310))
 def test_batches_hold_every_digit_once_in_order_and_only_the_last_is_smaller(count: int, batch_size: int) -> None:
     batches = list(minibatches(np.arange(count), batch_size))

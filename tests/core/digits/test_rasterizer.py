@@ -96,9 +96,12 @@ def test_direction_and_order_do_not_matter(strokes):
 @few
 @given(drawings)
 def test_mirrored_ink_is_a_mirrored_picture(strokes):
-    mirrored = [[(-x, y) for x, y in stroke] for stroke in strokes]
+    picture = rasterize(ink_of(strokes))
+    mirrored = rasterize(ink_of([[(-x, y) for x, y in stroke] for stroke in strokes]))
+    # Ink so lopsided that its box is kept inside the picture is not centred, and so not mirrored either.
+    assume(all(abs(centre_of_mass(p)[0] - CENTRE_PIXEL) < 0.05 for p in (picture, mirrored)))
     # Pixel 14 is the mirror, so column 0 has no partner.
-    assert grey_distance(rasterize(ink_of(strokes))[:, 1:], rasterize(ink_of(mirrored))[:, :0:-1]) <= 1
+    assert grey_distance(picture[:, 1:], mirrored[:, :0:-1]) <= 1
 
 
 @few

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.device import Array, Device, HostArray
@@ -139,6 +139,7 @@ def test_batches_of_one_size_are_written_into_the_same_arrays(
     assert [id(array) for array in first] == [id(array) for array in second]
 
 
+@settings(deadline=None)
 @given(st.data(), st.integers(1, 60))
 def test_the_confusion_matrix_counts_each_pair_of_label_and_answer(data: st.DataObject, classes: int) -> None:
     pairs = data.draw(st.lists(st.tuples(st.integers(0, classes - 1), st.integers(0, classes - 1)), max_size=50))

@@ -5,7 +5,7 @@ import math
 from dataclasses import FrozenInstanceError, replace
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.training.hyperparameters import (
@@ -21,6 +21,7 @@ from core.training.hyperparameters import (
 WHOLE = ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px", "train_limit")
 FRACTIONS = ("learning_rate", "momentum", "augment")
 VALID = Hyperparameters(hidden=(64,))
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def chosen(name: str, value: object) -> Hyperparameters:
@@ -136,6 +137,7 @@ def test_choices_cannot_be_changed_afterwards() -> None:
         VALID.batch_size = 0  # type: ignore[misc]
 
 
+@unhurried
 @given(ANY_VALID)
 def test_choices_come_back_from_json_as_they_went(hyperparameters: Hyperparameters) -> None:
     assert Hyperparameters.from_dict(json.loads(json.dumps(hyperparameters.as_dict()))) == hyperparameters
@@ -181,6 +183,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@unhurried
 @given(
     st.dictionaries(st.sampled_from([*VALID.as_dict(), "other"]), JSON_VALUES).map(
         lambda table: {"hidden": [4], **table}

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core import VERSION
@@ -379,7 +379,7 @@ def refused_or_sound(path: Path, content: bytes) -> None:
         assert all(np.isfinite(w).all() for w in model.weights.values())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(changes=st.lists(st.tuples(st.integers(0, len(GOOD) - 1), st.integers(0, 255)), min_size=1, max_size=8))
 def test_a_file_with_flipped_bytes_is_refused_or_still_a_sound_network(
     scratch: Path, changes: list[tuple[int, int]]
@@ -390,7 +390,7 @@ def test_a_file_with_flipped_bytes_is_refused_or_still_a_sound_network(
     refused_or_sound(scratch, bytes(content))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     position=st.integers(0, HEADER_END),
     removed=st.integers(0, 6),
