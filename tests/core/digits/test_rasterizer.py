@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.digits import rasterizer
 from core.digits.ink import Ink, Stroke
-from core.digits.rasterizer import BOX_SIZE, EDGE_WIDTH_PX, PEN_WIDTH_PX, centre_of_mass, rasterize
+from core.digits.rasterizer import BOX_SIZE, CENTRE_PIXEL, EDGE_WIDTH_PX, PEN_WIDTH_PX, centre_of_mass, rasterize
 
 DIGIT_SEVEN = [[(10, 10), (60, 12), (55, 30), (25, 110)], [(20, 60), (55, 58)]]
 LETTER_L = [[(0, 0), (0, 100), (60, 100)]]
