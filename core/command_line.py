@@ -189,6 +189,7 @@ def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
 
     def stop(signal_number: int, frame: FrameType | None) -> None:
         control.stop()
+        sys.stderr.write("inkling: stopping, and keeping what was learned; once more gives it up\n")
         signal.signal(signal_number, signal.default_int_handler)
 
     numbers = (signal.SIGINT, signal.SIGTERM)

@@ -81,8 +81,7 @@ def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
 
 def check_can_save(path: Path) -> None:
     """Find out before a long training whether `path` can be written; raises ModelFileError if not."""
-    if os.path.isdir(path):
-        raise ModelFileError(f"{path} is a folder; name a file in it")
+    _check_replaceable(path)
     if not os.path.isdir(path.parent):
         raise ModelFileError(f"the folder of {path} does not exist; make it first")
     try:
@@ -161,7 +160,17 @@ def _finite(path: Path, name: str, tensor: HostArray) -> HostArray:
     return weights
 
 
+def _check_replaceable(path: Path) -> None:
+    """Only files are replaced: never a folder, a device or a pipe."""
+    if os.path.isdir(path):
+        raise ModelFileError(f"{path} is a folder; name a file in it")
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ModelFileError(f"{path} is not a file that can be replaced; choose another name")
+
+
 def _write_atomically(path: Path, content: bytes) -> None:
+    _check_replaceable(path)
+    path = Path(os.path.realpath(path))  # A link stays, and what it points at is replaced.
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".inkling-", delete=False) as file:

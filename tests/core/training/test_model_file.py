@@ -483,7 +483,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file_as_it_was_and_no_other(tmp_
 
 def test_saving_in_place_of_a_folder_is_refused_and_leaves_no_trace(tmp_path: Path) -> None:
     (tmp_path / "n.safetensors").mkdir()
-    with pytest.raises(ModelFileError, match=r"n\.safetensors cannot be written: .*; choose another place"):
+    with pytest.raises(ModelFileError, match=r"n\.safetensors is a folder; name a file in it"):
         save_model(tmp_path / "n.safetensors", MODEL)
     assert files_in(tmp_path) == ["n.safetensors"]
 
@@ -538,3 +538,22 @@ def test_saving_into_a_folder_that_may_not_be_written_is_refused_with_the_system
     for attempt in (check_can_save, lambda path: save_model(path, MODEL)):
         with pytest.raises(ModelFileError, match=r"cannot be written: (Permission denied|Read-only|Operation not)"):
             attempt(Path("/sys/n.safetensors"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+@pytest.mark.parametrize("act", [check_can_save, lambda path: save_model(path, MODEL)])
+def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path, act: Callable[[Path], None]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ModelFileError, match="not a file that can be replaced; choose another name"):
+        act(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_link_stays_and_the_file_it_points_at_is_replaced(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    save_model(link, MODEL)
+    assert link.is_symlink()
+    assert load_model(target).preset == "quick-mlp"
