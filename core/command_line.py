@@ -1,7 +1,8 @@
 """The same jobs without a window: train, evaluate, classify, devices.
 
-This room alone in core/ prints. People read tables on stdout and progress on stderr; with --json, stdout carries one
-JSON object as its last line and nothing else. Exit status: 0, 1 for a job that failed, 2 for wrong use.
+This room alone in core/ prints, but for the GPU probe in a process of its own. People read tables on stdout and
+progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit status: 0, 1 for
+a job that failed, 2 for wrong use.
 """
 
 import json
@@ -129,6 +130,9 @@ def train_command(
         _check_out(out)
     job = TrainingJob(preset, hyperparameters, device, until_accuracy)
     device_key, end = _train_with_progress(job)
+    if out is not None and not end.learned:
+        sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
+        out = None
     if out is not None:
         _save(out, _model(job, end))
     result = _training_result(job, device_key, end, time.perf_counter() - begun, out)

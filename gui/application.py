@@ -17,7 +17,7 @@ from core.training.presets import find_preset
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
-from gui.dialogs import Dialogs
+from gui.dialogs import Dialogs, Keep
 from gui.drawing_controller import DrawingController
 from gui.main_window import MainWindow
 from gui.network_controller import NetworkController
@@ -43,6 +43,7 @@ class Application(QObject):
         self.drawing = DrawingController(self)
         self.network = NetworkController(self)
         self.closing = ClosingController(self.training, self.network, self.dialogs, self)
+        self._shipped_answers = True
         self._connect()
         self._on_preset_selected(self.window.preset_selector.selected_name())
 
@@ -53,8 +54,8 @@ class Application(QObject):
 
     @Slot()
     def _begin(self) -> None:
-        self.network.open_shipped()
         self.window.run_status.show_message(self.tr("Reading the digits…"))
+        self._shipped_answers = self.network.open_shipped()
         self.data.start(lambda cancelled: load_mnist())
         self.devices.start(list_devices)
 
@@ -133,12 +134,16 @@ class Application(QObject):
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)
         self.window.hyperparameter_form.set_editable(not state.is_running)
+        # The next weights of the run would silently take the opened network's place.
+        self.window.open_network_action.setEnabled(not state.is_running)
 
     @Slot(object)
     def _on_data_loaded(self, sets: DigitSets) -> None:
         self.training.use_data(sets)
         self.network.on_data_loaded(sets)
-        if not self.training.state.is_running:
+        # A shipped network that cannot answer has just been told of; that must stay to be read.
+        problem_stands, self._shipped_answers = not self._shipped_answers, True
+        if not problem_stands and not self.training.state.is_running:
             locale = self.window.locale()
             words = self.tr("%1 is ready: %2 digits to learn from, %3 to be tested on. Press Train.")
             self.window.run_status.show_message(
@@ -166,6 +171,12 @@ class Application(QObject):
 
     @Slot()
     def _on_open_network(self) -> None:
+        if self.network.has_unsaved:
+            answer = self.dialogs.ask_before_replacing()
+            if answer is Keep.SAVE:
+                self._on_save_network()
+            if answer is Keep.STAY or (answer is Keep.SAVE and self.network.has_unsaved):
+                return
         path = self.dialogs.ask_which_network()
         if path is not None:
             self.network.open_file(path)

@@ -55,4 +55,6 @@ class BackgroundJob(QObject):
 
     @Slot()
     def _on_finished(self) -> None:
-        self._threads = [thread for thread in self._threads if not thread.isFinished()]
+        for thread in [thread for thread in self._threads if thread.isFinished()]:
+            self._threads.remove(thread)
+            thread.deleteLater()

@@ -59,23 +59,41 @@ class Dialogs:
         name = QFileDialog.getExistingDirectory(self._window, title, str(user_documents_path()))
         return Path(name) if name else None
 
+    def ask_before_replacing(self) -> Keep:
+        """Whether to save, give up or keep at hand the trained network in no file that another would replace."""
+        return self._ask(
+            _tr("Open network"),
+            _tr("The network you trained is not saved."),
+            _tr("Opening another without saving loses it."),
+            (_tr("Save…"), _tr("Open without saving"), _tr("Stay")),
+        )
+
     def ask_before_closing(self, training: bool) -> Keep:
         """Whether to save, discard or stay, when a network is in training, or trained and not saved."""
+        if training:
+            return self._ask(
+                _tr("Close Inkling"),
+                _tr("A network is still in training."),
+                _tr("It can be stopped here and saved as it stands, or given up."),
+                (_tr("Stop and save…"), _tr("Stop without saving"), _tr("Go on training")),
+            )
+        return self._ask(
+            _tr("Close Inkling"),
+            _tr("The network you trained is not saved."),
+            _tr("Closing without saving loses it."),
+            (_tr("Save…"), _tr("Close without saving"), _tr("Stay")),
+        )
+
+    def _ask(self, title: str, text: str, consequence: str, answers: tuple[str, str, str]) -> Keep:
+        """One question with three buttons, for SAVE, DISCARD and STAY; Escape stays."""
         question = QMessageBox(self._window)
         question.setIcon(QMessageBox.Icon.Question)
-        question.setWindowTitle(_tr("Close Inkling"))
-        if training:
-            question.setText(_tr("A network is still in training."))
-            question.setInformativeText(_tr("It can be stopped here and saved as it stands, or given up."))
-            save_words, discard_words = _tr("Stop and save…"), _tr("Stop without saving")
-            stay_words = _tr("Go on training")
-        else:
-            question.setText(_tr("The network you trained is not saved."))
-            question.setInformativeText(_tr("Closing without saving loses it."))
-            save_words, discard_words, stay_words = _tr("Save…"), _tr("Close without saving"), _tr("Stay")
-        save = question.addButton(save_words, QMessageBox.ButtonRole.AcceptRole)
-        discard = question.addButton(discard_words, QMessageBox.ButtonRole.DestructiveRole)
-        stay = question.addButton(stay_words, QMessageBox.ButtonRole.RejectRole)
+        question.setWindowTitle(title)
+        question.setText(text)
+        question.setInformativeText(consequence)
+        save = question.addButton(answers[0], QMessageBox.ButtonRole.AcceptRole)
+        discard = question.addButton(answers[1], QMessageBox.ButtonRole.DestructiveRole)
+        stay = question.addButton(answers[2], QMessageBox.ButtonRole.RejectRole)
         question.setDefaultButton(save)
         question.setEscapeButton(stay)
         question.exec()

@@ -38,10 +38,9 @@ class NetworkController(QObject):
         """Whether the network that answers was trained here and is in no file."""
         return self._unsaved
 
-    @Slot()
-    def open_shipped(self) -> None:
-        """Let the network that came with Inkling answer."""
-        self._open(SHIPPED_MODEL, self.tr("the network that came with Inkling"))
+    def open_shipped(self) -> bool:
+        """Let the network that came with Inkling answer; returns whether it can."""
+        return self._open(SHIPPED_MODEL, self.tr("the network that came with Inkling"))
 
     def open_file(self, path: Path) -> None:
         """Let the network in this file answer; one that is not sound changes nothing."""
@@ -79,31 +78,33 @@ class NetworkController(QObject):
     @Slot(Evaluated)
     def on_evaluated(self, event: Evaluated) -> None:
         self._accuracies[event.split] = event.accuracy
+        if self._model is not None and self._job is not None and self._goes_on(self._job):
+            self._model = replace(self._model, facts=self._facts())
 
     @Slot(WeightsPublished)
     def on_weights_published(self, event: WeightsPublished) -> None:
+        # What was measured so far is of earlier weights; what is measured next is of these.
+        self._accuracies = {}
         self._take_over(event.weights, self.tr("the network in training"))
 
     @Slot(TrainingEnded)
     def on_ended(self, event: TrainingEnded) -> None:
-        if event.steps == 0:
+        if not event.learned:
+            self._job = None
             return
         for split in ("test", "validation"):
             accuracy = getattr(event, f"{split}_accuracy")
             if accuracy is not None:
                 self._accuracies[split] = accuracy
         self._take_over(event.weights, self.tr("the network you trained"))
-        if event.test_accuracy is not None:
-            self._name(self.tr("the network you trained"), event.test_accuracy)
+        self._name(self.tr("the network you trained"), event.test_accuracy)
         self._job = None
 
     def _take_over(self, weights: object, words: str) -> None:
         """Make these weights of the run the network that answers."""
         assert self._job is not None
-        facts = {"trained_on": self._data_name}
-        facts |= {f"{split}_accuracy": f"{accuracy:.4f}" for split, accuracy in self._accuracies.items()}
-        fresh = Model(self._job.preset, self._job.hyperparameters, weights, facts)  # type: ignore[arg-type]
-        goes_on = self._model is not None and self._model.hyperparameters is fresh.hyperparameters
+        fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())  # type: ignore[arg-type]
+        goes_on = self._goes_on(self._job)
         self._model, self._unsaved = fresh, True
         if goes_on:
             self.weights_changed.emit(weights)
@@ -112,13 +113,21 @@ class NetworkController(QObject):
         self.named.emit(words)
         self.can_save_changed.emit(True)
 
+    def _facts(self) -> dict[str, str]:
+        facts = {"trained_on": self._data_name}
+        return facts | {f"{split}_accuracy": f"{accuracy:.4f}" for split, accuracy in self._accuracies.items()}
+
+    def _goes_on(self, job: TrainingJob) -> bool:
+        """Whether the network that answers is already this run's."""
+        return self._model is not None and self._model.hyperparameters is job.hyperparameters
+
     def _open(self, path: Path, words: str) -> bool:
         try:
             model = load_model(path)
         except ModelFileError as error:
             self.failed.emit(str(error))
             return False
-        self._model, self._unsaved = replace(model), False
+        self._model, self._unsaved = model, False
         self.predictor_changed.emit(Predictor.from_model(model))
         self._name(words, model.test_accuracy)
         self.can_save_changed.emit(True)

@@ -79,17 +79,17 @@ class ProgressController(QObject):
     @Slot(TrainingEnded)
     def on_ended(self, event: TrainingEnded) -> None:
         self._latest = None
-        if event.test_accuracy is not None and event.steps:
+        if self._plan is not None:
+            self.progress_changed.emit(event.steps / self._plan.total_steps)
+        if event.learned:
             self.accuracy_changed.emit("test", event.test_accuracy)
         if event.outcome == "diverged":
-            self.problem_found.emit(
-                self.tr(
-                    "The loss became infinite, so the run was ended and the last good weights kept. "
-                    "Choose a smaller learning rate and train again."
-                )
-            )
+            kept = self.tr("The loss became infinite, so the run was ended and the last good weights kept.")
+            nothing = self.tr("The loss became infinite before anything was learned, so the run was ended.")
+            advice = self.tr("Choose a smaller learning rate and train again.")
+            self.problem_found.emit(f"{kept if event.learned else nothing} {advice}")
             return
-        if event.outcome == "completed" and event.test_accuracy is not None and event.test_accuracy < BARELY_LEARNED:
+        if event.outcome == "completed" and event.test_accuracy < BARELY_LEARNED:
             self.problem_found.emit(
                 self.tr(
                     "The network learned next to nothing: it answers little better than by chance. "

@@ -49,10 +49,12 @@ def why_no_window(environment: Mapping[str, str] = os.environ) -> str | None:
     """
     if not sys.platform.startswith("linux"):
         return None
-    platform = environment.get("QT_QPA_PLATFORM", "").partition(":")[0]
-    needs_screen = platform in ("", "xcb", "wayland")
-    on_wayland = platform != "xcb" and _wayland_answers(environment)
-    if needs_screen and not on_wayland and not environment.get("DISPLAY"):
+    # Qt tries the platforms of this list in turn: "wayland;xcb", each perhaps with settings after a colon.
+    chosen = environment.get("QT_QPA_PLATFORM") or "wayland;xcb"
+    platforms = [name.strip().partition(":")[0] for name in chosen.split(";")]
+    needs_screen = all(name in ("xcb", "wayland") for name in platforms)
+    on_wayland = "wayland" in platforms and _wayland_answers(environment)
+    if needs_screen and not on_wayland and not ("xcb" in platforms and environment.get("DISPLAY")):
         return f"there is no display to open a window on; {WINDOWLESS}"
     needs_x11 = needs_screen and not on_wayland
     missing = _missing(QT_LIBRARIES | (X11_LIBRARIES if needs_x11 else {}))

@@ -65,9 +65,9 @@ class WeightsPublished:
 class TrainingEnded:
     """The last event of every run: how it ended and what it came to.
 
-    `weights` are the last finite ones. Accuracies are 0..1; `validation_accuracy` is None where nothing was held out,
-    `test_accuracy` is None only if the run was stopped before it could be measured. `seconds_to_target` is None unless
-    the target was reached.
+    `weights` are the last finite ones, and the accuracies (0..1) theirs; `validation_accuracy` is None where nothing is
+    held out. `learned` is False if these are still the start weights: no step was made, or the run diverged before any
+    were published. `seconds_to_target` is None unless the target was reached.
     """
 
     outcome: str
@@ -77,8 +77,9 @@ class TrainingEnded:
     train_seconds: float
     train_loss: float | None
     validation_accuracy: float | None
-    test_accuracy: float | None
+    test_accuracy: float
     seconds_to_target: float | None
+    learned: bool
     weights: Weights
 
 

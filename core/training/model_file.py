@@ -82,6 +82,7 @@ def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
 def check_can_save(path: Path) -> None:
     """Find out before a long training whether `path` can be written; raises ModelFileError if not."""
     _check_replaceable(path)
+    path = Path(os.path.realpath(path))
     if not os.path.isdir(path.parent):
         raise ModelFileError(f"the folder of {path} does not exist; make it first")
     try:

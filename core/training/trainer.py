@@ -113,7 +113,7 @@ class _Run:
         self.last_loss: float | None = None
         self.seconds_to_target: float | None = None
         self.outcome = "completed"
-        self.finite_weights = self.network.export_weights()
+        self.finite_weights, self.published = self.network.export_weights(), False
 
     def _on_device(self, dataset: Dataset) -> DeviceDataset:
         return DeviceDataset(dataset, self.network, CLASSES)
@@ -189,7 +189,7 @@ class _Run:
         if not _all_finite(weights) or any(m is not None and not np.isfinite(m.loss) for m in measured.values()):
             self.outcome = "diverged"
             return
-        self.finite_weights = weights
+        self.finite_weights, self.published = weights, True
         yield WeightsPublished(self.step, weights)
         for split, result in measured.items():
             if result is not None:
@@ -224,11 +224,13 @@ class _Run:
         )
 
     def _ended(self) -> TrainingEnded:
-        if self.outcome == "diverged" or not _all_finite(self.network.export_weights()):
+        went_astray = self.outcome == "diverged" or not _all_finite(self.network.export_weights())
+        if went_astray:
             with self.device.activate():
                 self.network.load_weights(self.finite_weights)
         validation = evaluate(self.network, self.loss, self.validation_set) if self.validation_set else None
         test = evaluate(self.network, self.loss, self.test_set)
+        assert test is not None  # Nothing interrupts the last measurement.
         return TrainingEnded(
             outcome=self.outcome,
             epochs=self.step // self.steps_per_epoch,
@@ -237,8 +239,9 @@ class _Run:
             train_seconds=self.train_seconds,
             train_loss=self.last_loss,
             validation_accuracy=validation.accuracy if validation else None,
-            test_accuracy=test.accuracy if test else None,
+            test_accuracy=test.accuracy,
             seconds_to_target=self.seconds_to_target,
+            learned=self.published if went_astray else self.step > 0,
             weights=self.network.export_weights(),
         )
 

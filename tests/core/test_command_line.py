@@ -154,16 +154,18 @@ def test_train_ends_at_the_target_and_says_after_how_many_seconds(inkling: Run) 
     assert result["samples"] < 250_000
 
 
-def test_a_run_that_diverges_is_a_failed_job_that_still_tells_and_keeps_what_it_has(
+def test_a_run_that_diverged_before_it_learned_is_a_failed_job_and_overwrites_no_network(
     inkling: Run, tmp_path: Path
 ) -> None:
-    out = tmp_path / "n.safetensors"
+    out = tmp_path / "good.safetensors"
+    out.write_bytes(b"a good network")
     words = ["--device", "cpu", "--hidden", ",".join(["32"] * 8), "--learning-rate", 100, "--train-limit", 1000]
     status, stdout, stderr = inkling("train", *words, "--out", out, "--json")
     result = the_one_object(stdout)
-    assert (status, result["outcome"]) == (1, "diverged")
+    assert (status, result["outcome"], result["model"]) == (1, "diverged", None)
     assert "choose a smaller learning rate" in stderr
-    assert all(np.isfinite(w).all() for w in load_model(out).weights.values())
+    assert "good.safetensors was not written" in stderr
+    assert out.read_bytes() == b"a good network"
 
 
 def test_a_network_whose_weights_do_not_fit_float16_is_not_lost_after_its_training(

@@ -47,6 +47,9 @@ class Person:
     def ask_before_closing(self, training: bool) -> Keep:
         return self.keep
 
+    def ask_before_replacing(self) -> Keep:
+        return self.keep
+
     def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
         return self.where
 
@@ -211,3 +214,19 @@ def test_a_learning_rate_too_large_is_recognised(
     qtbot.waitUntil(lambda: words in status(application), timeout=30_000)
     assert "smaller learning rate" in status(application)
     qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=30_000)
+
+
+def test_opening_a_network_asks_before_it_drops_a_trained_one(
+    qtbot: QtBot, application: Application, person: Person
+) -> None:
+    choose_small_network(application, epochs=1)
+    click(qtbot, application, "trainButton")
+    assert not application.window.open_network_action.isEnabled()
+    qtbot.waitUntil(lambda: application.network.has_unsaved, timeout=20_000)
+    qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=20_000)
+    person.network, person.keep = SHIPPED_MODEL, Keep.STAY
+    application.window.open_network_action.trigger()
+    assert application.network.has_unsaved
+    person.keep = Keep.DISCARD
+    application.window.open_network_action.trigger()
+    assert not application.network.has_unsaved

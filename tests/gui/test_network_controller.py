@@ -1,5 +1,6 @@
 """Which network answers and whether it is kept, through real files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,8 @@ def test_a_network_in_training_can_be_saved_as_it_stands(
     follow(controller, small_job, events[: events.index(published[1])])
     assert controller.save_file(tmp_path / "half-way.safetensors", "float32")
     saved = load_model(tmp_path / "half-way.safetensors")
+    measured = next(event for event in events if isinstance(event, Evaluated) and event.step == published[0].step)
+    assert saved.facts["validation_accuracy"] == f"{measured.accuracy:.4f}"
     assert all(np.array_equal(saved.weights[name], w) for name, w in published[0].weights.items())
 
 
@@ -125,7 +128,23 @@ def test_a_run_stopped_before_its_first_step_leaves_the_network_that_was(
 ) -> None:
     controller.open_shipped()
     name = controller.suggested_file_name()
-    nothing = TrainingEnded("stopped", 0, 0, 0, 0.0, None, None, 0.1, None, {})
+    nothing = TrainingEnded("stopped", 0, 0, 0, 0.0, None, None, 0.1, None, False, {})
     follow(controller, small_job, [nothing])
+    assert not controller.has_unsaved
+    assert controller.suggested_file_name() == name
+
+
+def test_a_run_that_diverged_before_it_learned_leaves_the_network_that_was(
+    controller: NetworkController, small_job: TrainingJob, few_digits: DigitSets
+) -> None:
+    controller.open_shipped()
+    name = controller.suggested_file_name()
+    rarely = {"evaluate_every": 100_000, "epochs": 1}
+    wild = replace(small_job.hyperparameters, hidden=(32,) * 8, learning_rate=100.0, shift_px=0, **rarely)
+    job = replace(small_job, hyperparameters=wild)
+    events = list(train(job, split(few_digits, 200)))
+    assert isinstance(events[-1], TrainingEnded)
+    assert (events[-1].outcome, events[-1].learned) == ("diverged", False)
+    follow(controller, job, events)
     assert not controller.has_unsaved
     assert controller.suggested_file_name() == name

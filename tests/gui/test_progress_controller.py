@@ -45,8 +45,8 @@ def watched(qtbot: QtBot, small_job: TrainingJob) -> Iterator[Watched]:
     watched.controller.on_state_changed(TrainingState.IDLE)
 
 
-def end(outcome: str, test_accuracy: float | None = 0.97) -> TrainingEnded:
-    return TrainingEnded(outcome, 1, 10, 1000, 65.0, 0.1, None, test_accuracy, None, {})
+def end(outcome: str, test_accuracy: float = 0.97, *, learned: bool = True) -> TrainingEnded:
+    return TrainingEnded(outcome, 1, 10, 1000, 65.0, 0.1, None, test_accuracy, None, learned, {})
 
 
 def test_time_left_counts_training_but_not_pauses(watched: Watched) -> None:
@@ -95,4 +95,14 @@ def test_the_end_is_told_with_its_figures(watched: Watched, outcome: str, words:
 
 def test_a_diverged_run_says_what_to_change(watched: Watched) -> None:
     watched.controller.on_ended(end("diverged"))
+    assert "last good weights kept" in watched.problems[-1]
     assert "smaller learning rate" in watched.problems[-1]
+    watched.controller.on_ended(end("diverged", 0.1, learned=False))
+    assert "kept" not in watched.problems[-1]
+    assert "smaller learning rate" in watched.problems[-1]
+
+
+@pytest.mark.parametrize("outcome", ["completed", "stopped", "target"])
+def test_the_bar_ends_where_the_run_ended(watched: Watched, outcome: str) -> None:
+    watched.controller.on_ended(end(outcome))
+    assert watched.shares[-1] == pytest.approx(10 / 30)

@@ -30,8 +30,22 @@ def start_program(environment: dict[str, str]) -> subprocess.CompletedProcess[st
 
 @pytest.mark.parametrize(
     "environment",
-    [{}, {"DISPLAY": ":4711"}, {"QT_QPA_PLATFORM": "xcb"}, {"WAYLAND_DISPLAY": "wayland-77"}],
-    ids=["no display", "a display that is not there", "xcb without a display", "a dead compositor"],
+    [
+        {},
+        {"DISPLAY": ":4711"},
+        {"QT_QPA_PLATFORM": "xcb"},
+        {"WAYLAND_DISPLAY": "wayland-77"},
+        {"QT_QPA_PLATFORM": "wayland;xcb"},
+        {"QT_QPA_PLATFORM": "wayland", "DISPLAY": ":4711"},
+    ],
+    ids=[
+        "no display",
+        "a display that is not there",
+        "xcb without a display",
+        "a dead compositor",
+        "a list of platforms",
+        "wayland alone, without a compositor",
+    ],
 )
 def test_without_a_screen_the_program_ends_with_one_sentence(environment: dict[str, str]) -> None:
     run = start_program(environment)

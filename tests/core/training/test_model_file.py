@@ -557,3 +557,9 @@ def test_a_link_stays_and_the_file_it_points_at_is_replaced(tmp_path: Path) -> N
     save_model(link, MODEL)
     assert link.is_symlink()
     assert load_model(target).preset == "quick-mlp"
+
+
+def test_a_link_into_a_folder_that_is_missing_is_found_out_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "absent" / "n.safetensors")
+    with pytest.raises(ModelFileError, match=r"the folder of .* does not exist; make it first"):
+        check_can_save(tmp_path / "link")
