@@ -1,50 +1,36 @@
 """The same jobs without a window: train, evaluate, classify, devices.
 
-This room alone in core/ prints, but for the GPU probe in a process of its own. People read tables on stdout and
-progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit status: 0, 1 for
-a job that failed, 2 for wrong use.
+This room and core.train_command alone in core/ print, but for the GPU probe in a process of its own. People read tables
+on stdout and progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit
+status: 0, 1 for a job that failed, 2 for wrong use.
 """
 
 import json
-import shlex
-import signal
 import sys
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from core.device import DeviceError, HostArray, list_devices
-from core.digits.dataset import Dataset, DatasetError, split
+from core.digits.dataset import Dataset, DatasetError
 from core.digits.ink import InkFileError, read_ink_file
-from core.digits.mnist import BUILT_IN_FOLDER, load_mnist, load_mnist_test
+from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test
 from core.digits.pictures import PictureError, read_picture
 from core.digits.rasterizer import rasterize
 from core.predictor import Predictor
+from core.train_command import run_training
 from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
-from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.hyperparameters import HyperparameterError
-from core.training.model_file import (
-    SHIPPED_MODEL,
-    Model,
-    ModelFileError,
-    WeightsTooLargeError,
-    check_can_save,
-    load_model,
-    save_model,
-)
+from core.training.model_file import SHIPPED_MODEL, ModelFileError, check_can_save, load_model
 from core.training.presets import UnknownPresetError, find_preset
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import TrainingJob
 
 
 class WrongUseError(ValueError):
@@ -60,7 +46,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-stderr = Console(stderr=True, highlight=False)
 stdout = Console(highlight=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
@@ -112,7 +97,6 @@ def train_command(
     as_json: Json = False,
 ) -> None:
     """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
-    begun = time.perf_counter()
     given = {
         "epochs": epochs,
         "hidden": None if hidden is None else _layer_sizes(hidden),
@@ -129,15 +113,9 @@ def train_command(
     if out is not None:
         _check_out(out)
     job = TrainingJob(preset, hyperparameters, device, until_accuracy)
-    device_key, end = _train_with_progress(job)
-    if out is not None and not end.learned:
-        sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
-        out = None
-    if out is not None:
-        _save(out, _model(job, end))
-    result = _training_result(job, device_key, end, time.perf_counter() - begun, out)
+    result = run_training(job, out)
     _print_result(result, as_json)
-    if end.outcome == "diverged":
+    if result["outcome"] == "diverged":
         sys.stderr.write("inkling: the loss became infinite; choose a smaller learning rate\n")
         raise typer.Exit(1)
 
@@ -154,95 +132,6 @@ def _layer_sizes(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise WrongUseError(f"hidden is {text!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
-
-
-def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
-    """Run the job with a progress bar; returns the key of the device that computed, and the end."""
-    chosen = job.hyperparameters
-    splits = split(load_mnist(), chosen.validation_digits, chosen.train_limit)
-    control = TrainingControl()
-    device_key, total_steps, measured = job.device_key, 1, ""
-    with _stop_on_interrupt(control), _progress() as progress:
-        task = progress.add_task("training", total=None)
-        for event in train(job, splits, control):
-            if isinstance(event, TrainingStarted):
-                device_key, total_steps = event.device_key, event.total_steps
-            elif isinstance(event, Evaluated):
-                measured = f"{event.accuracy:.2%} {event.split}"
-            elif isinstance(event, StepsCompleted):
-                speed = f"{event.samples / event.train_seconds:,.0f} digits/s"
-                words = f"{device_key} · {speed} · epoch {event.epoch:.1f} of {chosen.epochs} · {measured}"
-                progress.update(task, completed=event.step, total=total_steps, description=words)
-            elif isinstance(event, TrainingEnded):
-                return device_key, event
-    raise AssertionError("training ended without a last event")
-
-
-def _save(path: Path, model: Model) -> None:
-    """As float16, or, rather than lose a network whose weights do not fit that, as float32."""
-    try:
-        save_model(path, model)
-    except WeightsTooLargeError:
-        save_model(path, model, "float32")
-        sys.stderr.write(f"inkling: some weights are too large for float16, so {path} holds float32\n")
-
-
-@contextmanager
-def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
-    """Let Ctrl-C (and a polite kill) stop the run; a second one ends the program."""
-
-    def stop(signal_number: int, frame: FrameType | None) -> None:
-        control.stop()
-        sys.stderr.write("inkling: stopping, and keeping what was learned; once more gives it up\n")
-        signal.signal(signal_number, signal.default_int_handler)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, stop) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _progress() -> Progress:
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
-
-
-def _model(job: TrainingJob, end: TrainingEnded) -> Model:
-    facts = {
-        "trained_on": "MNIST",
-        "outcome": end.outcome,
-        "epochs_completed": str(end.epochs),
-        "command": shlex.join(["uv", "run", "main.py", *sys.argv[1:]]),
-    }
-    for name in ("test_accuracy", "validation_accuracy"):
-        if getattr(end, name) is not None:
-            facts[name] = f"{getattr(end, name):.4f}"
-    return Model(job.preset, job.hyperparameters, end.weights, facts)
-
-
-def _training_result(
-    job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
-) -> dict[str, Any]:
-    return {
-        "preset": job.preset,
-        "device": device_key,
-        "seed": job.hyperparameters.seed,
-        "epochs": end.epochs,
-        "steps": end.steps,
-        "samples": end.samples,
-        "train_seconds": round(end.train_seconds, 4),
-        "total_seconds": round(total_seconds, 4),
-        "samples_per_second": round(end.samples / end.train_seconds, 1) if end.train_seconds else None,
-        "train_loss": end.train_loss,
-        "validation_accuracy": end.validation_accuracy,
-        "test_accuracy": end.test_accuracy,
-        "outcome": end.outcome,
-        "seconds_to_target": None if end.seconds_to_target is None else round(end.seconds_to_target, 4),
-        "model": None if out is None else str(out),
-    }
 
 
 @app.command("evaluate")

@@ -13,12 +13,14 @@ from core import VERSION
 from core.device import list_devices
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
+from core.training.events import Evaluated, StepsCompleted
 from core.training.presets import find_preset
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
-from gui.dialogs import Dialogs, Keep
+from gui.dialogs import Dialogs
 from gui.drawing_controller import DrawingController
+from gui.file_controller import FileController
 from gui.main_window import MainWindow
 from gui.network_controller import NetworkController
 from gui.progress_controller import ProgressController
@@ -42,7 +44,8 @@ class Application(QObject):
         self.progress = ProgressController(parent=self)
         self.drawing = DrawingController(self)
         self.network = NetworkController(self)
-        self.closing = ClosingController(self.training, self.network, self.dialogs, self)
+        self.files = FileController(self.network, self.dialogs, self)
+        self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self._shipped_answers = True
         self._connect()
         self._on_preset_selected(self.window.preset_selector.selected_name())
@@ -107,8 +110,8 @@ class Application(QObject):
         self.network.failed.connect(status.show_problem)
 
         window.open_data_action.triggered.connect(self._on_open_data)
-        window.open_network_action.triggered.connect(self._on_open_network)
-        window.save_network_action.triggered.connect(self._on_save_network)
+        window.open_network_action.triggered.connect(self.files.open)
+        window.save_network_action.triggered.connect(self.files.save)
         window.quit_action.triggered.connect(window.close)
         window.close_requested.connect(self.closing.on_close_requested)
         self.closing.close_allowed.connect(self._on_close_allowed)
@@ -153,14 +156,9 @@ class Application(QObject):
             )
 
     @Slot(str, object)
-    def _on_point_added(self, series: str, event: object) -> None:
+    def _on_point_added(self, series: str, event: StepsCompleted | Evaluated) -> None:
         self.window.learning_plot.add_point(
-            series,
-            event.samples,  # type: ignore[attr-defined]
-            event.epoch,  # type: ignore[attr-defined]
-            event.train_seconds,  # type: ignore[attr-defined]
-            event.accuracy,  # type: ignore[attr-defined]
-            event.loss,  # type: ignore[attr-defined]
+            series, event.samples, event.epoch, event.train_seconds, event.accuracy, event.loss
         )
 
     @Slot()
@@ -168,24 +166,6 @@ class Application(QObject):
         folder = self.dialogs.ask_which_data_folder()
         if folder is not None:
             self.data.start(lambda cancelled, folder=folder: load_mnist(folder))  # type: ignore[misc]
-
-    @Slot()
-    def _on_open_network(self) -> None:
-        if self.network.has_unsaved:
-            answer = self.dialogs.ask_before_replacing()
-            if answer is Keep.SAVE:
-                self._on_save_network()
-            if answer is Keep.STAY or (answer is Keep.SAVE and self.network.has_unsaved):
-                return
-        path = self.dialogs.ask_which_network()
-        if path is not None:
-            self.network.open_file(path)
-
-    @Slot()
-    def _on_save_network(self) -> None:
-        where = self.dialogs.ask_where_to_save(self.network.suggested_file_name())
-        if where is not None:
-            self.network.save_file(*where)
 
     @Slot()
     def _on_close_allowed(self) -> None:

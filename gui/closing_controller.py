@@ -3,7 +3,7 @@
 from PySide6.QtCore import QObject, Signal, Slot
 
 from gui.dialogs import Dialogs, Keep
-from gui.network_controller import NetworkController
+from gui.file_controller import FileController
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
 
@@ -16,12 +16,12 @@ class ClosingController(QObject):
     def __init__(
         self,
         training: TrainingController,
-        network: NetworkController,
+        files: FileController,
         dialogs: Dialogs,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._training, self._network, self._dialogs = training, network, dialogs
+        self._training, self._files, self._dialogs = training, files, dialogs
         self._asking = False
         self._waiting_to: Keep | None = None
         training.state_changed.connect(self._on_state_changed)
@@ -32,7 +32,7 @@ class ClosingController(QObject):
         if self._asking or self._waiting_to is not None:
             return
         running = self._training.state.is_running
-        if not running and not self._network.has_unsaved:
+        if not running and not self._files.has_unsaved:
             self.close_allowed.emit()
             return
         self._asking = True
@@ -54,10 +54,5 @@ class ClosingController(QObject):
             self._leave(answer)
 
     def _leave(self, answer: Keep) -> None:
-        if answer is Keep.DISCARD or not self._network.has_unsaved or self._save():
+        if self._files.settle(answer):
             self.close_allowed.emit()
-
-    def _save(self) -> bool:
-        """Whether the network is in a file now."""
-        where = self._dialogs.ask_where_to_save(self._network.suggested_file_name())
-        return where is not None and self._network.save_file(*where)

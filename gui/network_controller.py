@@ -9,9 +9,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
+from core.digits.dataset import DigitSets
 from core.predictor import Predictor
-from core.training.events import Evaluated, TrainingEnded, WeightsPublished
-from core.training.model_file import SHIPPED_MODEL, Model, ModelFileError, load_model, save_model
+from core.training.events import Evaluated, TrainingEnded, Weights, WeightsPublished
+from core.training.model_file import SHIPPED_MODEL, SUFFIX, Model, ModelFileError, load_model, save_model
 from core.training.trainer import TrainingJob
 
 
@@ -63,13 +64,13 @@ class NetworkController(QObject):
     def suggested_file_name(self) -> str:
         """A name that tells the networks of a folder apart."""
         if self._model is None:
-            return "network.safetensors"
+            return f"network{SUFFIX}"
         accuracy = self._model.test_accuracy
-        return self._model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + ".safetensors"
+        return self._model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + SUFFIX
 
     @Slot(object)
-    def on_data_loaded(self, sets: object) -> None:
-        self._data_name = str(getattr(sets, "name", ""))
+    def on_data_loaded(self, sets: DigitSets) -> None:
+        self._data_name = sets.name
 
     @Slot(TrainingJob)
     def on_job_accepted(self, job: TrainingJob) -> None:
@@ -100,10 +101,10 @@ class NetworkController(QObject):
         self._name(self.tr("the network you trained"), event.test_accuracy)
         self._job = None
 
-    def _take_over(self, weights: object, words: str) -> None:
+    def _take_over(self, weights: Weights, words: str) -> None:
         """Make these weights of the run the network that answers."""
         assert self._job is not None
-        fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())  # type: ignore[arg-type]
+        fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())
         goes_on = self._goes_on(self._job)
         self._model, self._unsaved = fresh, True
         if goes_on:

@@ -29,6 +29,7 @@ from core.training.events import (
 )
 from core.training.hyperparameters import Hyperparameters
 from core.training.presets import CLASSES, INPUT_SHAPE, find_preset
+from core.workspace import Workspace
 
 REPORT_EVERY_DIGITS = 1000
 
@@ -185,8 +186,11 @@ class _Run:
     def _evaluations(self) -> Iterator[Event]:
         """Measure the weights as they stand on what the run is watched by, and publish them."""
         weights = self.network.export_weights()
+        if not _all_finite(weights):
+            self.outcome = "diverged"
+            return
         measured = {split: self._measure(data) for split, data in self._watched().items()}
-        if not _all_finite(weights) or any(m is not None and not np.isfinite(m.loss) for m in measured.values()):
+        if any(result is not None and not np.isfinite(result.loss) for result in measured.values()):
             self.outcome = "diverged"
             return
         self.finite_weights, self.published = weights, True
@@ -224,10 +228,12 @@ class _Run:
         )
 
     def _ended(self) -> TrainingEnded:
-        went_astray = self.outcome == "diverged" or not _all_finite(self.network.export_weights())
+        weights = self.network.export_weights()
+        went_astray = self.outcome == "diverged" or not _all_finite(weights)
         if went_astray:
+            weights = self.finite_weights
             with self.device.activate():
-                self.network.load_weights(self.finite_weights)
+                self.network.load_weights(weights)
         validation = evaluate(self.network, self.loss, self.validation_set) if self.validation_set else None
         test = evaluate(self.network, self.loss, self.test_set)
         assert test is not None  # Nothing interrupts the last measurement.
@@ -242,7 +248,7 @@ class _Run:
             test_accuracy=test.accuracy,
             seconds_to_target=self.seconds_to_target,
             learned=self.published if went_astray else self.step > 0,
-            weights=self.network.export_weights(),
+            weights=weights,
         )
 
 
@@ -254,19 +260,18 @@ class _Tally:
     """Loss and right answers since the last report, summed on the device: reading them is the only synchronisation."""
 
     def __init__(self, network: Network) -> None:
-        self._device, self._xp = network.device, network.device.xp
+        self._xp = network.device.xp
         self._loss = self._xp.zeros((), np.float64)
         self._right = self._xp.zeros((), np.int64)
         self._now = self._xp.zeros((), np.int64)
         self._count = 0
-        self._answers: dict[int, tuple[Array, Array]] = {}
+        self._workspace = Workspace(network.device, network.dtype)
 
     def add(self, loss: Array, scores: Array, labels: Array) -> None:
         """Add a batch: its summed loss, its scores (N, classes) and labels (N,)."""
         xp, n = self._xp, len(labels)
-        if n not in self._answers:
-            self._answers[n] = xp.empty(n, np.intp), xp.empty(n, np.bool_)
-        answers, right = self._answers[n]
+        answers = self._workspace.array("answers", (n,), np.intp)
+        right = self._workspace.array("right", (n,), np.bool_)
         xp.add(self._loss, loss, out=self._loss)
         xp.argmax(scores, axis=1, out=answers)
         xp.equal(answers, labels, out=right)

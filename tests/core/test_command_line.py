@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core import command_line
+from core import train_command
 from core.command_line import run
 from core.digits.dataset import Dataset, DigitSets
 from core.digits.ink import Ink, Stroke
@@ -423,7 +423,7 @@ def test_a_place_where_nothing_can_be_saved_is_found_out_before_the_training(
     if kind != "a folder" and sys.platform != "linux":
         pytest.skip("only Linux has such a folder")
     path = tmp_path if kind == "a folder" else Path("/sys/n.safetensors")
-    monkeypatch.setattr(command_line, "train", never)
+    monkeypatch.setattr(train_command, "train", never)
     status, stdout, stderr = inkling("train", *QUICKLY, "--out", path)
     assert stdout == ""
     assert str(path) in stderr
@@ -434,7 +434,7 @@ def test_a_place_where_nothing_can_be_saved_is_found_out_before_the_training(
 def test_an_interrupt_before_the_training_ends_the_program_without_a_traceback(
     inkling: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(command_line, "load_mnist", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(10))
+    monkeypatch.setattr(train_command, "load_mnist", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(10))
     status, stdout, stderr = inkling("train", *QUICKLY, "--json")
     assert (status, stdout) == (130, "")
     assert "Traceback" not in stderr
@@ -453,7 +453,7 @@ def test_what_nobody_thought_of_is_one_line_too(inkling: Run, monkeypatch: pytes
         def fail(error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(command_line, "load_mnist", fail)
+        monkeypatch.setattr(train_command, "load_mnist", fail)
         status, stdout, stderr = inkling("train", *QUICKLY)
         assert (status, stdout) == (1, "")
         assert words in stderr

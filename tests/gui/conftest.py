@@ -29,3 +29,25 @@ def long_job(small_job: TrainingJob) -> TrainingJob:
 def seven() -> Ink:
     """A 7 as most people write it: a bar, then a slanted leg."""
     return Ink((Stroke(np.array([[20, 20], [50, 20], [80, 20], [65, 55], [50, 90]], np.float32)),))
+
+
+@pytest.fixture
+def control_names() -> list[str]:
+    """The names by which every control of the window can be found; the progress bar comes last."""
+    return [
+        "deviceSelector",
+        "presetSelector",
+        "trainButton",
+        "pauseButton",
+        "stopButton",
+        "accuracyPlot",
+        "lossPlot",
+        "drawingCanvas",
+        "clearButton",
+        "undoButton",
+        "inputPreview",
+        "answerLabel",
+        "probabilityChart",
+        "statusLabel",
+        "progressBar",
+    ]

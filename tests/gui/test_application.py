@@ -16,24 +16,6 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
 
-OBJECT_NAMES = [
-    "deviceSelector",
-    "presetSelector",
-    "trainButton",
-    "pauseButton",
-    "stopButton",
-    "accuracyPlot",
-    "lossPlot",
-    "drawingCanvas",
-    "clearButton",
-    "undoButton",
-    "inputPreview",
-    "answerLabel",
-    "probabilityChart",
-    "statusLabel",
-    "progressBar",
-]
-
 
 class Person:
     """Answers the dialogs; by default gives up what is not saved."""
@@ -118,8 +100,8 @@ def choose_small_network(application: Application, epochs: int) -> None:
     form.show_values(replace(values, hidden=(16,), epochs=epochs))
 
 
-def test_every_part_can_be_found_by_name(application: Application) -> None:
-    for name in OBJECT_NAMES:
+def test_every_part_can_be_found_by_name(application: Application, control_names: list[str]) -> None:
+    for name in control_names:
         assert find(application, name).accessibleName(), name
 
 

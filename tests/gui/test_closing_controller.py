@@ -11,6 +11,7 @@ from core.training.model_file import load_model
 from core.training.trainer import TrainingJob
 from gui.closing_controller import ClosingController
 from gui.dialogs import Keep
+from gui.file_controller import FileController
 from gui.network_controller import NetworkController
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
@@ -40,7 +41,8 @@ class House:
         self.training.job_accepted.connect(self.network.on_job_accepted)
         self.training.weights_published.connect(self.network.on_weights_published)
         self.training.ended.connect(self.network.on_ended)
-        self.closing = ClosingController(self.training, self.network, self.person)  # type: ignore[arg-type]
+        files = FileController(self.network, self.person)  # type: ignore[arg-type]
+        self.closing = ClosingController(self.training, files, self.person)  # type: ignore[arg-type]
         self.closed = 0
         self.closing.close_allowed.connect(self._close)
         self.training.use_data(sets)

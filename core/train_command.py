@@ -1,0 +1,130 @@
+"""A training run at the terminal: progress as it goes, Ctrl-C, the file it leaves, and what is said of it in the end.
+
+It is a room of its own because it is the one command that lasts: it has to be watched and stopped. It writes to stderr
+alone; core.command_line prints what it returns.
+"""
+
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from core.digits.dataset import split
+from core.digits.mnist import load_mnist
+from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.model_file import Model, WeightsTooLargeError, save_model
+from core.training.trainer import TrainingControl, TrainingJob, train
+
+stderr = Console(stderr=True, highlight=False)
+
+
+def run_training(job: TrainingJob, out: Path | None) -> dict[str, Any]:
+    """Run `job` on the built-in MNIST, save what it learned to `out`, and return its figures by name.
+
+    "model" is the path written, None if there is none. Raises what train and save_model raise.
+    """
+    begun = time.perf_counter()
+    device_key, end = _train_with_progress(job)
+    if out is not None and not end.learned:
+        sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
+        out = None
+    if out is not None:
+        _save(out, _model(job, end))
+    return _result(job, device_key, end, time.perf_counter() - begun, out)
+
+
+def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
+    """Run the job with a progress bar; returns the key of the device that computed, and the end."""
+    chosen = job.hyperparameters
+    splits = split(load_mnist(), chosen.validation_digits, chosen.train_limit)
+    control = TrainingControl()
+    device_key, total_steps, measured = job.device_key, 1, ""
+    with _stop_on_interrupt(control), _progress() as progress:
+        task = progress.add_task("training", total=None)
+        for event in train(job, splits, control):
+            if isinstance(event, TrainingStarted):
+                device_key, total_steps = event.device_key, event.total_steps
+            elif isinstance(event, Evaluated):
+                measured = f"{event.accuracy:.2%} {event.split}"
+            elif isinstance(event, StepsCompleted):
+                speed = f"{event.samples / event.train_seconds:,.0f} digits/s"
+                words = f"{device_key} · {speed} · epoch {event.epoch:.1f} of {chosen.epochs} · {measured}"
+                progress.update(task, completed=event.step, total=total_steps, description=words)
+            elif isinstance(event, TrainingEnded):
+                return device_key, event
+    raise AssertionError("training ended without a last event")
+
+
+@contextmanager
+def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
+    """Let Ctrl-C (and a polite kill) stop the run; a second one ends the program."""
+
+    def stop(signal_number: int, frame: FrameType | None) -> None:
+        control.stop()
+        sys.stderr.write("inkling: stopping, and keeping what was learned; once more gives it up\n")
+        signal.signal(signal_number, signal.default_int_handler)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, stop) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _progress() -> Progress:
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
+
+
+def _save(path: Path, model: Model) -> None:
+    """As float16, or, rather than lose a network whose weights do not fit that, as float32."""
+    try:
+        save_model(path, model)
+    except WeightsTooLargeError:
+        save_model(path, model, "float32")
+        sys.stderr.write(f"inkling: some weights are too large for float16, so {path} holds float32\n")
+
+
+def _model(job: TrainingJob, end: TrainingEnded) -> Model:
+    facts = {
+        "trained_on": "MNIST",
+        "outcome": end.outcome,
+        "epochs_completed": str(end.epochs),
+        "command": shlex.join(["uv", "run", "main.py", *sys.argv[1:]]),
+    }
+    for name in ("test_accuracy", "validation_accuracy"):
+        if getattr(end, name) is not None:
+            facts[name] = f"{getattr(end, name):.4f}"
+    return Model(job.preset, job.hyperparameters, end.weights, facts)
+
+
+def _result(
+    job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
+) -> dict[str, Any]:
+    return {
+        "preset": job.preset,
+        "device": device_key,
+        "seed": job.hyperparameters.seed,
+        "epochs": end.epochs,
+        "steps": end.steps,
+        "samples": end.samples,
+        "train_seconds": round(end.train_seconds, 4),
+        "total_seconds": round(total_seconds, 4),
+        "samples_per_second": round(end.samples / end.train_seconds, 1) if end.train_seconds else None,
+        "train_loss": end.train_loss,
+        "validation_accuracy": end.validation_accuracy,
+        "test_accuracy": end.test_accuracy,
+        "outcome": end.outcome,
+        "seconds_to_target": None if end.seconds_to_target is None else round(end.seconds_to_target, 4),
+        "model": None if out is None else str(out),
+    }

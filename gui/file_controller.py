@@ -1,0 +1,41 @@
+"""Networks to and from files, as the menu asks for it; none that was trained here is dropped without a question."""
+
+from PySide6.QtCore import QObject, Slot
+
+from gui.dialogs import Dialogs, Keep
+from gui.network_controller import NetworkController
+
+
+class FileController(QObject):
+    """Asks by `dialogs` and acts on `network`."""
+
+    def __init__(self, network: NetworkController, dialogs: Dialogs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._network, self._dialogs = network, dialogs
+
+    @property
+    def has_unsaved(self) -> bool:
+        """Whether a network that was trained here is in no file."""
+        return self._network.has_unsaved
+
+    @Slot()
+    def save(self) -> None:
+        """Ask for a place, and keep the network there."""
+        where = self._dialogs.ask_where_to_save(self._network.suggested_file_name())
+        if where is not None:
+            self._network.save_file(*where)
+
+    @Slot()
+    def open(self) -> None:
+        """Ask for a file, and let the network in it answer."""
+        if self.has_unsaved and not self.settle(self._dialogs.ask_before_replacing()):
+            return
+        path = self._dialogs.ask_which_network()
+        if path is not None:
+            self._network.open_file(path)
+
+    def settle(self, answer: Keep) -> bool:
+        """Do what was answered about a network in no file; returns whether it may be dropped now."""
+        if answer is Keep.SAVE and self.has_unsaved:
+            self.save()
+        return answer is Keep.DISCARD or (answer is Keep.SAVE and not self.has_unsaved)
