@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from core.device import DeviceError, HostArray, list_devices
+from core.device import DeviceError, HostArray, UnknownDeviceError, list_devices
 from core.digits.dataset import Dataset, DatasetError
 from core.digits.ink import InkFileError, read_ink_file
 from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test
@@ -37,7 +37,7 @@ class WrongUseError(ValueError):
     """An option that cannot be meant; the message says which and why."""
 
 
-WRONG_USE = (HyperparameterError, UnknownPresetError, WrongUseError)
+WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, WrongUseError)
 FAILURES = (DeviceError, DatasetError, InkFileError, ModelFileError, PictureError)
 
 app = typer.Typer(
@@ -179,6 +179,8 @@ def _read_ink(path: Path) -> Dataset:
 
 def _read_image_folders(folder: Path) -> Dataset:
     """Every picture in the folders 0 to 9 of `folder`; one that cannot be read is named on stderr and left out."""
+    if not folder.is_dir():
+        raise DatasetError(f"there is no folder {folder}; it should hold folders named 0 to 9 with pictures in them")
     named = [(digit, path) for digit in range(10) for path in sorted((folder / str(digit)).glob("*"))]
     labels, pictures = [], []
     for digit, path in named:

@@ -37,6 +37,10 @@ class DeviceError(RuntimeError):
     """A device that was asked for cannot compute; the message says why and what to do."""
 
 
+class UnknownDeviceError(DeviceError):
+    """There is no device of that name here; the message lists those there are."""
+
+
 @dataclass(frozen=True)
 class DeviceInfo:
     """One entry of the device list: `key` ("cpu", "cuda:0") selects it; `reason` and `remedy` say why not, if not."""
@@ -130,7 +134,7 @@ def list_devices(cancelled: Callable[[], bool] = lambda: False) -> list[DeviceIn
 def open_device(key: str) -> Device:
     """The device called `key`; "auto" is the first GPU that works, or else the CPU.
 
-    Raises DeviceError if there is no such device or it cannot compute.
+    Raises UnknownDeviceError if there is no such device, DeviceError if it cannot compute.
     """
     if key == "cpu":
         return Device()
@@ -141,7 +145,7 @@ def open_device(key: str) -> Device:
     found = next((info for info in devices if info.key == key), None)
     if found is None:
         known = ", ".join(["auto", *(info.key for info in devices)])
-        raise DeviceError(f"there is no device {key!r}; this machine knows {known}")
+        raise UnknownDeviceError(f"there is no device {key!r}; this machine knows {known}")
     if not found.available:
         raise DeviceError(f"{found.key} cannot be used: {found.reason}. {found.remedy}")
     return CudaDevice(_index(key))

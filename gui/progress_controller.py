@@ -13,7 +13,7 @@ from core.training.events import Evaluated, StepsCompleted, TrainingEnded, Train
 from core.training.trainer import TrainingJob
 from gui.training_state import TrainingState
 
-STATUS_INTERVAL_MS = 200
+STATUS_INTERVAL_MS = 300
 BARELY_LEARNED = 0.2
 """Test accuracy; guessing among ten classes reaches 0.1."""
 

@@ -110,10 +110,15 @@ def _check_number(name: str, value: object, *, whole: bool) -> None:
     if right_type and limits.minimum <= value <= limits.maximum:  # type: ignore[operator]
         return
     raise HyperparameterError(
-        f"{name} is {value!r:.60}; it must be {kind} from {limits.minimum:g} to {limits.maximum:,.12g}"
+        f"{_in_words(name)} is {value!r:.60}; it must be {kind} from {limits.minimum:g} to {limits.maximum:,.12g}"
     )
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise HyperparameterError(f"{name} is {value!r:.60}; choose {' or '.join(choices)}")
+        raise HyperparameterError(f"{_in_words(name)} is {value!r:.60}; choose {' or '.join(choices)}")
+
+
+def _in_words(name: str) -> str:
+    """As people read it in the window and type it at the terminal alike."""
+    return name.replace("_", " ")

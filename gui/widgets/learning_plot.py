@@ -25,7 +25,7 @@ from gui import theme
 from gui.widgets.curve_history import COLUMNS, CurveHistory
 from gui.widgets.curve_plot import SERIES, CurvePlot
 
-REDRAW_INTERVAL_MS = 200
+REDRAW_INTERVAL_MS = 300
 _PICTURE_SCALE = 2
 
 

@@ -335,14 +335,15 @@ def test_devices_lists_what_can_compute_and_why_the_rest_cannot(inkling: Run) ->
         (f"train --hidden {'9' * 400}", "hidden is 999"),
         ("train --epochs 0", "epochs is 0; it must be a whole number from 1"),
         ("train --epochs two", "--epochs"),
-        ("train --batch-size 0", "batch_size is 0; it must be"),
-        ("train --learning-rate 0", "learning_rate is 0.0; it must be a number from 1e-06 to 100"),
-        ("train --learning-rate nan", "learning_rate is nan; it must be a number"),
-        ("train --learning-rate inf", "learning_rate is inf; it must be a number"),
+        ("train --device cuda:99", "there is no device 'cuda:99'; this machine knows auto, cpu"),
+        ("train --batch-size 0", "batch size is 0; it must be"),
+        ("train --learning-rate 0", "learning rate is 0.0; it must be a number from 1e-06 to 100"),
+        ("train --learning-rate nan", "learning rate is nan; it must be a number"),
+        ("train --learning-rate inf", "learning rate is inf; it must be a number"),
         ("train --augment 2", "augment is 2.0; it must be a number from 0 to 1"),
         ("train --seed -1", "seed is -1; it must be"),
         (f"train --seed {'9' * 400}", "seed is 999"),
-        ("train --train-limit 0", "train_limit is 0; it must be"),
+        ("train --train-limit 0", "train limit is 0; it must be"),
         ("train --until-accuracy 0", "until-accuracy is 0.0; it must be above 0"),
         ("train --until-accuracy 97", "until-accuracy is 97.0; it must be above 0 and at most 1, such as 0.97"),
         ("train --until-accuracy nan", "until-accuracy is nan; it must be"),
@@ -402,12 +403,13 @@ def test_classify_refuses_what_is_no_picture_with_one_line_that_names_it(
     assert "unexpected" not in stderr
 
 
-def test_a_job_that_cannot_be_done_ends_with_status_1_and_one_line(inkling: Run) -> None:
+def test_a_job_that_cannot_be_done_ends_with_status_1_and_one_line(inkling: Run, tmp_path: Path) -> None:
     for words, complaint in (
-        ("--device cuda:99", "there is no device 'cuda:99'; this machine knows auto, cpu"),
-        ("--device cpu --batch-size 200 --train-limit 100", "batch size is 200 but there are only 100"),
+        ("train --device cpu --batch-size 200 --train-limit 100", "batch size is 200 but there are only 100"),
+        (f"evaluate --images {tmp_path / 'nowhere'}", "there is no folder"),
+        (f"evaluate --images {tmp_path}", "holds no pictures"),
     ):
-        status, stdout, stderr = inkling("train", *words.split(), "--json")
+        status, stdout, stderr = inkling(*words.split(), "--json")
         assert (status, stdout) == (1, "")
         assert complaint in stderr
         assert stderr.count("\n") == 1

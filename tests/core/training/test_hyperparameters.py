@@ -65,7 +65,7 @@ def test_both_ends_of_a_range_are_allowed_and_what_lies_beyond_is_not(name: str)
     assert getattr(chosen(name, low), name) in (low, (low,))
     assert getattr(chosen(name, high), name) in (high, (high,))
     for wrong in (below, above):
-        with pytest.raises(HyperparameterError, match=rf"^{name} is .*; it must be a (whole )?number from .* to "):
+        with pytest.raises(HyperparameterError, match=rf"^{name.replace('_', ' ')} is .*; it must be a (whole )?number from .* to "):
             chosen(name, wrong)
 
 
@@ -76,7 +76,7 @@ def test_both_ends_of_a_range_are_allowed_and_what_lies_beyond_is_not(name: str)
     ids=["text", "bytes", "true", "list", "dict", "tuple", "complex", "nan", "inf", "-inf"],
 )
 def test_what_is_no_number_or_no_finite_one_is_refused(name: str, value: object) -> None:
-    with pytest.raises(HyperparameterError, match=f"^{name} is ") as caught:
+    with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is ") as caught:
         chosen(name, value)
     assert len(str(caught.value)) < 200
 
@@ -84,7 +84,7 @@ def test_what_is_no_number_or_no_finite_one_is_refused(name: str, value: object)
 def test_a_whole_number_too_large_for_any_float_is_refused_like_any_other() -> None:
     for name in RANGES:
         for value in (10**400, -(10**400)):
-            with pytest.raises(HyperparameterError, match=f"^{name} is ") as caught:
+            with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is ") as caught:
                 chosen(name, value)
             assert len(str(caught.value)) < 200
 
@@ -92,7 +92,7 @@ def test_a_whole_number_too_large_for_any_float_is_refused_like_any_other() -> N
 @pytest.mark.parametrize("name", ["hidden", *WHOLE])
 def test_a_fraction_is_refused_where_a_whole_number_is_wanted(name: str) -> None:
     for value in (200.5, 200.0):
-        with pytest.raises(HyperparameterError, match=f"^{name} is 200.* a whole number from "):
+        with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is 200.* a whole number from "):
             chosen(name, value)
 
 
@@ -108,7 +108,7 @@ def test_every_range_is_tested_as_what_it_is_for() -> None:
 @pytest.mark.parametrize("name", [name for name in (*WHOLE, *FRACTIONS) if name != "train_limit"])
 def test_none_is_a_value_for_the_limit_alone(name: str) -> None:
     assert chosen("train_limit", None).train_limit is None
-    with pytest.raises(HyperparameterError, match=f"^{name} is None"):
+    with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is None"):
         chosen(name, None)
 
 
@@ -127,7 +127,7 @@ def test_more_layers_or_anything_but_a_tuple_are_refused(hidden: object) -> None
 @pytest.mark.parametrize("value", ["", "SGD", "nadam", None, 3, ["sgd"], "x" * 10_000])
 def test_a_name_that_is_no_choice_is_refused_with_the_choices(name: str, value: object) -> None:
     choices = {"optimizer": "sgd or adam", "schedule": "constant or cosine", "precision": "float32 or float64"}
-    with pytest.raises(HyperparameterError, match=f"^{name} is .*; choose {choices[name]}$") as caught:
+    with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is .*; choose {choices[name]}$") as caught:
         chosen(name, value)
     assert len(str(caught.value)) < 200
 
