@@ -65,7 +65,9 @@ def test_both_ends_of_a_range_are_allowed_and_what_lies_beyond_is_not(name: str)
     assert getattr(chosen(name, low), name) in (low, (low,))
     assert getattr(chosen(name, high), name) in (high, (high,))
     for wrong in (below, above):
-        with pytest.raises(HyperparameterError, match=rf"^{name.replace('_', ' ')} is .*; it must be a (whole )?number from .* to "):
+        with pytest.raises(
+            HyperparameterError, match=rf"^{name.replace('_', ' ')} is .*; it must be a (whole )?number from .* to "
+        ):
             chosen(name, wrong)
 
 
@@ -127,7 +129,9 @@ def test_more_layers_or_anything_but_a_tuple_are_refused(hidden: object) -> None
 @pytest.mark.parametrize("value", ["", "SGD", "nadam", None, 3, ["sgd"], "x" * 10_000])
 def test_a_name_that_is_no_choice_is_refused_with_the_choices(name: str, value: object) -> None:
     choices = {"optimizer": "sgd or adam", "schedule": "constant or cosine", "precision": "float32 or float64"}
-    with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is .*; choose {choices[name]}$") as caught:
+    with pytest.raises(
+        HyperparameterError, match=f"^{name.replace('_', ' ')} is .*; choose {choices[name]}$"
+    ) as caught:
         chosen(name, value)
     assert len(str(caught.value)) < 200
 
