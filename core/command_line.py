@@ -24,6 +24,9 @@ from core.digits.ink import InkFileError, read_ink_file
 from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test
 from core.digits.pictures import PictureError, read_picture
 from core.digits.rasterizer import rasterize
+from core.nn.architecture import NetworkTextError, with_hidden_units
+from core.nn.optimizers import OPTIMIZERS
+from core.nn.schedules import SCHEDULES
 from core.predictor import Predictor
 from core.train_command import run_training
 from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
@@ -82,12 +85,36 @@ def train_command(
     preset: Annotated[str, typer.Option(help="The recipe to start from.")] = "quick-mlp",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda:0 ...; auto takes a GPU if one works.")] = "auto",
     epochs: Annotated[int | None, typer.Option(help="Passes over the training digits.")] = None,
-    hidden: Annotated[str | None, typer.Option(help="Units of each hidden layer, such as 256 or 512,128.")] = None,
+    network: Annotated[
+        str | None, typer.Option(help='The layers, such as "conv 16x3 relu, pool 2, linear 128 relu, linear 10".')
+    ] = None,
+    hidden: Annotated[
+        str | None, typer.Option(help="Units of each hidden layer of a dense network, such as 256 or 512,128.")
+    ] = None,
+    optimizer: Annotated[str | None, typer.Option(help=f"One of {', '.join(OPTIMIZERS)}.")] = None,
     batch_size: Annotated[int | None, typer.Option(help="Digits per step.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Step size at the start.")] = None,
+    learning_rate: Annotated[float | None, typer.Option(help="Step size, before its schedule.")] = None,
+    momentum: Annotated[float | None, typer.Option(help="Share of the last update carried on.")] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Pull of all weights towards 0.")] = None,
+    clip_norm: Annotated[float | None, typer.Option(help="Longest gradient; 0 for any.")] = None,
+    schedule: Annotated[str | None, typer.Option(help=f"One of {', '.join(SCHEDULES)}.")] = None,
+    warmup: Annotated[float | None, typer.Option(help="Share of the run over which the rate first rises.")] = None,
     augment: Annotated[
         float | None, typer.Option(help="How strongly to distort the training digits, 0 (not) to 1.")
     ] = None,
+    shift_px: Annotated[int | None, typer.Option(help="Each batch is moved by up to so many pixels.")] = None,
+    label_smoothing: Annotated[float | None, typer.Option(help="Share of certainty taken from the targets.")] = None,
+    averaging: Annotated[
+        float | None, typer.Option(help="Share of the old in the running mean of the weights; 0 for none.")
+    ] = None,
+    patience: Annotated[
+        int | None, typer.Option(help="Epochs without a better validation accuracy before it ends; 0 for never.")
+    ] = None,
+    keep_best: Annotated[
+        bool | None, typer.Option("--keep-best/--keep-last", help="Which weights to keep, by validation accuracy.")
+    ] = None,
+    validation_digits: Annotated[int | None, typer.Option(help="Training digits held out to measure on.")] = None,
+    precision: Annotated[str | None, typer.Option(help="float32 or float64.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
     train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
     until_accuracy: Annotated[
@@ -97,17 +124,33 @@ def train_command(
     as_json: Json = False,
 ) -> None:
     """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
+    start = find_preset(preset).hyperparameters
+    if hidden is not None:
+        network = _with_hidden(network or start.network, hidden)
     given = {
+        "network": network,
+        "optimizer": optimizer,
         "epochs": epochs,
-        "hidden": None if hidden is None else _layer_sizes(hidden),
         "batch_size": batch_size,
         "learning_rate": learning_rate,
+        "momentum": momentum,
+        "weight_decay": weight_decay,
+        "clip_norm": clip_norm,
+        "schedule": schedule,
+        "warmup": warmup,
         "augment": augment,
+        "shift_px": shift_px,
+        "label_smoothing": label_smoothing,
+        "averaging": averaging,
+        "patience": patience,
+        "keep_best": keep_best,
+        "validation_digits": validation_digits,
+        "precision": precision,
         "seed": seed,
         "train_limit": train_limit,
     }
     chosen = {name: value for name, value in given.items() if value is not None}
-    hyperparameters = replace(find_preset(preset).hyperparameters, **chosen)  # type: ignore[arg-type]
+    hyperparameters = replace(start, **chosen)  # type: ignore[arg-type]
     if until_accuracy is not None and not 0 < until_accuracy <= 1:
         raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
     if out is not None:
@@ -127,11 +170,13 @@ def _check_out(path: Path) -> None:
         raise WrongUseError(str(error)) from None
 
 
-def _layer_sizes(text: str) -> tuple[int, ...]:
+def _with_hidden(network: str, sizes: str) -> str:
     try:
-        return tuple(int(part) for part in text.split(","))
+        return with_hidden_units(network, [int(part) for part in sizes.split(",")])
+    except NetworkTextError as error:
+        raise WrongUseError(f"hidden: {error}") from None
     except ValueError:
-        raise WrongUseError(f"hidden is {text!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
+        raise WrongUseError(f"hidden is {sizes!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
 
 
 @app.command("evaluate")

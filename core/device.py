@@ -8,13 +8,15 @@ after real kernels have run on it.
 
 import contextlib
 import ctypes
+import functools
 import importlib.util
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
@@ -22,8 +24,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-"""An array in the host's memory, always NumPy's."""
+from core import openblas
+from core.openblas import HostArray
 
 Array: TypeAlias = HostArray
 """An array on some device; it has NumPy's API, wherever it lives."""
@@ -56,7 +58,8 @@ class Device:
     """A place where arrays live and are computed with; this class itself is the CPU.
 
     `piece_size` is the number of elements that element-wise work over a long array should take at a time, so that
-    several passes over a piece find it in the cache.
+    several passes over a piece find it in the cache. `shares` is into how many parts a layer should divide work that
+    no library divides for it (see `run_together`).
     """
 
     def __init__(self) -> None:
@@ -64,6 +67,9 @@ class Device:
         self.name = f"CPU – {_cpu_threads()} threads"
         self.xp: ModuleType = np
         self.piece_size = 131072
+        self.shares = _cpu_threads()
+        self._blas = openblas.find()
+        self._helpers: ThreadPoolExecutor | None = None
 
     @contextlib.contextmanager
     def activate(self) -> Iterator[None]:
@@ -86,6 +92,50 @@ class Device:
         # Any mode but the default writes straight into out; the default buffers it to stay unchanged on an error.
         return np.take(source, rows, axis=0, out=out, mode="clip")
 
+    def add_scaled(self, x: Array, factor: float, out: Array) -> None:
+        """out += factor x, for contiguous arrays of one shape and dtype."""
+        if self._blas is not None and out.dtype.kind == "f":
+            self._blas.add_scaled(x, factor, out)
+        else:
+            self.xp.add(out, self.xp.multiply(x, factor), out=out)
+
+    def prepare_product(self, a: Array, b: Array, out: Array, *, add: bool) -> Callable[[], None]:
+        """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then."""
+        product = None if self._blas is None else self._blas.prepare_product(a, b, out, add=add)
+        if product is not None:
+            return product
+        if not add:
+            return functools.partial(self.xp.matmul, a, b, out=out)
+        return lambda: self.xp.add(out, self.xp.matmul(a, b), out=out)
+
+    def address(self, array: Array) -> int:
+        """Where the array's memory begins: two arrays of one shape and strides at one address are the same."""
+        return array.ctypes.data
+
+    def run_together(self, work: Sequence[Callable[[], None]]) -> None:
+        """Do all of `work`, each piece in a thread of its own where there is more than one; returns when all is done.
+
+        The pieces must not write to the same places. To be called within `dividing`.
+        """
+        if len(work) == 1:
+            work[0]()
+            return
+        if self._helpers is None:
+            self._helpers = ThreadPoolExecutor(self.shares - 1, "inkling-helper")
+        others = [self._helpers.submit(piece) for piece in work[1:]]
+        work[0]()
+        for other in others:
+            other.result()
+
+    def dividing(self, divides: bool) -> contextlib.AbstractContextManager[None]:
+        """While this lasts, the caller divides work among threads itself, if `divides`, and the library does not.
+
+        Never both: a library's threads go on waiting busily after their work is done, where others would be working.
+        """
+        if not divides or self._blas is None:
+            return contextlib.nullcontext()
+        return self._blas.one_thread_each()
+
     def synchronize(self) -> None:
         """Wait until everything asked for so far has been computed."""
 
@@ -101,6 +151,8 @@ class CudaDevice(Device):
         self._device = cupy.cuda.Device(index)
         self.name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
         self.piece_size = sys.maxsize
+        self.shares = 1
+        self._blas = None
 
     @contextlib.contextmanager
     def activate(self) -> Iterator[None]:
@@ -117,6 +169,9 @@ class CudaDevice(Device):
 
     def gather(self, source: Array, rows: Array, out: Array) -> Array:
         return self.xp.take(source, rows, axis=0, out=out)
+
+    def address(self, array: Array) -> int:
+        return int(array.data.ptr)
 
     def synchronize(self) -> None:
         self._device.synchronize()

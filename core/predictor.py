@@ -11,21 +11,21 @@ import numpy as np
 from core.device import Device, HostArray
 from core.digits.dataset import to_network_input
 from core.nn.network import Network
-from core.training.evaluation import EVALUATION_BATCH
+from core.training.evaluation import EVALUATION_BATCH, samples_last
 from core.training.events import Weights
-from core.training.hyperparameters import Hyperparameters
+from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
 from core.training.model_file import Model
-from core.training.presets import INPUT_SHAPE, find_preset
+from core.training.presets import find_preset
 from core.workspace import Workspace
 
 
 class Predictor:
-    """A network of `preset`'s kind with the hidden layers of `hyperparameters`, ready to answer with `weights`."""
+    """A network of `preset`'s kind with the layers of `hyperparameters`, ready to answer with `weights`."""
 
     def __init__(self, preset: str, hyperparameters: Hyperparameters, weights: Weights) -> None:
         recipe = find_preset(preset)
         device = Device()
-        self._network = Network(recipe.build_layers(hyperparameters.hidden), INPUT_SHAPE, device)
+        self._network = Network(recipe.build_layers(hyperparameters.network), INPUT_SHAPE, device)
         self._loss = recipe.loss(device, np.float32)
         self._workspace = Workspace(device, np.float32)
         self.load_weights(weights)
@@ -48,6 +48,6 @@ class Predictor:
             x = to_network_input(np, batch, out=self._workspace.array("x", batch.shape))
             with self._network.device.activate():
                 # Weights from a file may be finite and still too large to compute with.
-                scores = np.nan_to_num(self._network.forward(x), copy=False)
-                answers[start : start + len(batch)] = self._loss.probabilities(scores)
+                scores = np.nan_to_num(self._network.forward(samples_last(x, INPUT_SHAPE)), copy=False)
+                answers[start : start + len(batch)] = self._loss.probabilities(scores).T
         return answers

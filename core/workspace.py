@@ -21,3 +21,17 @@ class Workspace:
         if found is None:
             found = self._arrays[name, shape] = self._xp.empty(shape, dtype or self._dtype)
         return found
+
+    def zeros(self, name: str, shape: tuple[int, ...]) -> Array:
+        """As `array`, but full of zeros at first: for arrays of which a part is never written."""
+        return self._filled(name, shape, 0)
+
+    def ones(self, name: str, shape: tuple[int, ...]) -> Array:
+        """As `array`, but full of ones at first."""
+        return self._filled(name, shape, 1)
+
+    def _filled(self, name: str, shape: tuple[int, ...], value: int) -> Array:
+        found = self._arrays.get((name, shape))
+        if found is None:
+            found = self._arrays[name, shape] = self._xp.full(shape, value, self._dtype)
+        return found

@@ -1,7 +1,7 @@
 """New pictures from old ones: a batch changed at random in ways that leave every digit what it was.
 
-Whole batches at once, on the device, from network input to network input. What is random is drawn on the host, a few
-numbers a batch or a picture, so that every device sees the same pictures; all arrays are made once.
+Whole batches at once, on the device, from pixels to pixels, (N, 784) and 0 to 1. What is random is drawn on the host, a
+few numbers a batch or a picture, so that every device sees the same pictures; all arrays are made once.
 """
 
 import numpy as np
@@ -15,54 +15,66 @@ MAX_ROTATION = np.deg2rad(20.0)
 MAX_LOG_SCALE = 0.2
 MAX_SHEAR = 0.3
 MAX_OFFSET_PX = 2.0
+ELASTIC_PX = 1.6
+"""Standard deviation of the elastic displacement."""
+MAX_THICKNESS = 0.9
+NOISE = 0.02
+_BUMPS, _BUMP_WIDTH_PX = 6, 5.0
+_NOISE_BANK = 2**18
 _PADDING = 4
 _PADDED = SIDE + 2 * _PADDING
 
 
 class BatchShift:
-    """Move all pictures of a batch together by up to `max_shift_px` (1 to 4) in both directions; what leaves is lost.
+    """Move all pictures of a batch together by up to `max_shift_px` (0 to 4) in both directions; what leaves is lost.
 
     It costs next to nothing, and over many batches does most of what moving each picture by itself would do.
     """
 
     def __init__(self, device: Device, dtype: DTypeLike, max_shift_px: int) -> None:
-        self._max = max_shift_px
+        self.max_shift_px = max_shift_px
         self._workspace = Workspace(device, dtype)
 
     def apply(self, x: Array, rng: np.random.Generator) -> Array:
         """`x` (N, 784) moved, in an array of this object's own."""
-        down, right = (int(shift) for shift in rng.integers(-self._max, self._max + 1, 2))
+        down, right = (int(shift) for shift in rng.integers(-self.max_shift_px, self.max_shift_px + 1, 2))
         moved = self._workspace.array("moved", x.shape)
-        moved.fill(0)
-        to_rows, from_rows = _overlap(down)
-        to_columns, from_columns = _overlap(right)
-        pictures, target = x.reshape(-1, SIDE, SIDE), moved.reshape(-1, SIDE, SIDE)
-        target[:, to_rows, to_columns] = pictures[:, from_rows, from_columns]
+        # The batch is moved as one long row of pixels; what came from a neighbour is wiped out then.
+        by = down * SIDE + right
+        source, target = x.reshape(-1), moved.reshape(-1)
+        target[max(by, 0) : x.size + min(by, 0)] = source[max(-by, 0) : x.size - max(by, 0)]
+        pictures = moved.reshape(-1, SIDE, SIDE)
+        pictures[:, _vacated(down)] = 0
+        pictures[:, :, _vacated(right)] = 0
         return moved
 
 
-def _overlap(shift: int) -> tuple[slice, slice]:
-    """Where to and where from along one axis, for a move by `shift` pixels."""
-    here = slice(max(0, shift), SIDE + min(0, shift))
-    return here, slice(here.start - shift, here.stop - shift)
+def _vacated(shift: int) -> slice:
+    """Where nothing came along one axis, for a move by `shift` pixels."""
+    return slice(0, shift) if shift >= 0 else slice(SIDE + shift, SIDE)
 
 
 class Distortion:
-    """Turn, scale, shear and shift each picture by itself, at most by the constants above times `strength` (0 to 1).
+    """Turn, scale, shear, shift and warp each picture by itself, make its lines thicker or thinner, and add noise.
 
-    Every pixel of the result looks up where it came from, an affine function of its place, and takes the bilinear mean
-    of the four pixels there.
+    All of it at most by the constants above times `strength` (0 to 1), which may be changed between batches. Every
+    pixel of the result looks up where it came from and takes the bilinear mean of the four pixels there: an affine
+    function of its place, plus an elastic displacement, a sum of smooth bumps of random height (Simard et al., 2003,
+    smooth a field of random numbers; this is the same with fewer of them).
     """
 
     def __init__(self, device: Device, dtype: DTypeLike, strength: float) -> None:
         self._device, self._xp = device, device.xp
-        self._strength = strength
+        self.strength = strength
         self._dtype = np.dtype(dtype)
         self._workspace = Workspace(device, dtype)
         centred = np.arange(SIDE) - (SIDE - 1) / 2
         down, right = np.meshgrid(centred, centred, indexing="ij")
         places = np.stack([np.ones(SIDE * SIDE), right.ravel(), down.ravel()])
-        self._places = device.to_device(places.astype(self._dtype))
+        # One product finds the places of all pixels: three coefficients of an affine function, and a height per bump.
+        self._terms = device.to_device(np.concatenate([places, _bumps()]).astype(self._dtype))
+        noise = np.random.default_rng(0).normal(0.0, NOISE, _NOISE_BANK)
+        self._noise = device.to_device(noise.astype(self._dtype))
         self._padded: dict[int, Array] = {}
 
     def apply(self, x: Array, rng: np.random.Generator) -> Array:
@@ -72,7 +84,7 @@ class Distortion:
         maps = self._device.to_device(self._draw_maps(len(x), rng).astype(self._dtype))
         pair = (2, len(x), x.shape[1])
         places, whole = own("places", pair), own("whole", pair)
-        xp.matmul(maps, self._places, out=places)
+        xp.matmul(maps, self._terms, out=places)
         xp.clip(places, 0, _PADDED - 1.01, out=places)
         xp.floor(places, out=whole)
         (right, down), (column, row) = xp.subtract(places, whole, out=places), whole
@@ -81,20 +93,23 @@ class Distortion:
         xp.add(row, first, out=row)
         index = own("index", x.shape, np.intp)
         index[...] = row
-        return self._mean_of_four(source.reshape(-1), index, right, down)
+        moved = self._mean_of_four(source.reshape(-1), index, right, down)
+        return self._add_noise(self._thicken(moved, rng), rng)
 
     def _draw_maps(self, count: int, rng: np.random.Generator) -> HostArray:
-        """(2, count, 3): for the column and the row of the source, the coefficients of 1, right and down."""
+        """(2, count, terms): for the column and the row of the source, the coefficients of each term."""
         limits = np.array([MAX_ROTATION, MAX_LOG_SCALE, MAX_SHEAR, MAX_OFFSET_PX, MAX_OFFSET_PX])
-        turn, log_scale, shear, right, down = (limits * self._strength)[:, None] * rng.uniform(-1, 1, (5, count))
+        turn, log_scale, shear, right, down = (limits * self.strength)[:, None] * rng.uniform(-1, 1, (5, count))
         cosine, sine = np.cos(turn) * np.exp(log_scale), np.sin(turn) * np.exp(log_scale)
         middle = (SIDE - 1) / 2 + _PADDING
-        return np.stack(
+        affine = np.stack(
             [
                 np.stack([middle + right, cosine, sine + shear], axis=1),
                 np.stack([middle + down, -sine, cosine], axis=1),
             ]
         )
+        heights = ELASTIC_PX * self.strength * rng.standard_normal((2, count, _BUMPS**2))
+        return np.concatenate([affine, heights], axis=2)
 
     def _pad(self, x: Array) -> tuple[Array, Array]:
         """`x` with an empty border, and where each picture starts in it; the border is written once."""
@@ -122,3 +137,33 @@ class Distortion:
         xp.subtract(lower, upper, out=lower)
         xp.multiply(lower, down, out=lower)
         return xp.add(upper, lower, out=upper)
+
+    def _thicken(self, x: Array, rng: np.random.Generator) -> Array:
+        """x + t x (1 - x), t from -1 to 1 for each picture: paper and full ink stay, the edges between them move."""
+        xp = self._xp
+        drawn = MAX_THICKNESS * self.strength * rng.uniform(-1, 1, (len(x), 1))
+        edge = self._workspace.array("edge", x.shape)
+        xp.subtract(1.0, x, out=edge)
+        xp.multiply(edge, x, out=edge)
+        xp.multiply(edge, self._device.to_device(drawn.astype(self._dtype)), out=edge)
+        return xp.add(x, edge, out=x)
+
+    def _add_noise(self, x: Array, rng: np.random.Generator) -> Array:
+        """A stretch of a long row of noise, drawn once, at a random place; nothing gets lighter than paper."""
+        xp = self._xp
+        flat = x.reshape(-1)
+        start = int(rng.integers(0, 1024))
+        for begin in range(0, flat.size, _NOISE_BANK - 1024):
+            piece = flat[begin : begin + _NOISE_BANK - 1024]
+            scaled = self._workspace.array("noise", piece.shape)
+            xp.multiply(self._noise[start : start + piece.size], self.strength, out=scaled)
+            xp.add(piece, scaled, out=piece)
+        return xp.clip(x, 0.0, 1.0, out=x)
+
+
+def _bumps() -> HostArray:
+    """(bumps, 784): bell-shaped hills on a grid over the picture, scaled so that random heights give variance 1."""
+    middles = np.linspace(-0.5, SIDE - 0.5, _BUMPS)
+    bell = np.exp(-0.5 * ((np.arange(SIDE) - middles[:, None]) / _BUMP_WIDTH_PX) ** 2)
+    bumps = np.einsum("ir,jc->ijrc", bell, bell).reshape(_BUMPS**2, SIDE * SIDE)
+    return bumps / np.sqrt((bumps**2).sum(axis=0).mean())

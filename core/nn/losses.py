@@ -1,8 +1,8 @@
 """What training makes small.
 
-A loss takes the network's scores (N, classes) and one-hot targets of the same shape. `forward` gives the sum over the
-batch, left on the device; `backward` the gradient of the batch's mean by the scores, so that the learning rate does not
-depend on the batch size. Both write only arrays the loss owns.
+A loss takes the network's scores (classes, N) and targets of the same shape, each column of which sums to 1: one-hot,
+or smoothed. `forward` gives the sum over the batch, left on the device; `backward` the gradient of the batch's mean by
+the scores, so that the learning rate does not depend on the batch size. Both write only arrays the loss owns.
 """
 
 from core.device import Array, Device, DTypeLike
@@ -21,11 +21,11 @@ class Loss:
         raise NotImplementedError
 
     def backward(self) -> Array:
-        """The gradient of the mean loss of the last `forward` by its scores, (N, classes)."""
+        """The gradient of the mean loss of the last `forward` by its scores, (classes, N)."""
         raise NotImplementedError
 
     def probabilities(self, scores: Array) -> Array:
-        """The scores as shares of 1 for each class, (N, classes)."""
+        """The scores as shares of 1 for each class, (classes, N)."""
         raise NotImplementedError
 
 
@@ -46,19 +46,19 @@ class SoftmaxCrossEntropy(Loss):
     def backward(self) -> Array:
         dscores = self.workspace.array("dscores", self._p.shape)
         self.xp.subtract(self._p, self._targets, out=dscores)
-        return self.xp.multiply(dscores, 1.0 / len(dscores), out=dscores)
+        return self.xp.multiply(dscores, 1.0 / dscores.shape[1], out=dscores)
 
     def probabilities(self, scores: Array) -> Array:
-        column = (len(scores), 1)
-        largest = self.workspace.array("largest", column)
-        self.xp.max(scores, axis=1, keepdims=True, out=largest)
+        row = (1, scores.shape[1])
+        largest = self.workspace.array("largest", row)
+        self.xp.max(scores, axis=0, keepdims=True, out=largest)
         self._shifted = self.workspace.array("shifted", scores.shape)
         self.xp.subtract(scores, largest, out=self._shifted)
         p = self.workspace.array("p", scores.shape)
         self.xp.exp(self._shifted, out=p)
-        total = self.workspace.array("total", column)
-        self.xp.sum(p, axis=1, keepdims=True, out=total)
-        self._log_sum = self.workspace.array("log_sum", column)
+        total = self.workspace.array("total", row)
+        self.xp.sum(p, axis=0, keepdims=True, out=total)
+        self._log_sum = self.workspace.array("log_sum", row)
         self.xp.log(total, out=self._log_sum)
         return self.xp.divide(p, total, out=p)
 
@@ -77,14 +77,14 @@ class SquaredError(Loss):
 
     def backward(self) -> Array:
         dscores = self.workspace.array("dscores", self._error.shape)
-        return self.xp.multiply(self._error, 1.0 / len(dscores), out=dscores)
+        return self.xp.multiply(self._error, 1.0 / dscores.shape[1], out=dscores)
 
     def probabilities(self, scores: Array) -> Array:
-        """Each score's share of the row's sum, negative ones as 0; all equal where no score is positive."""
+        """Each score's share of the column's sum, negative ones as 0; all equal where no score is positive."""
         p = self.workspace.array("p", scores.shape)
         self.xp.maximum(scores, 0, out=p)
-        # A tiny constant changes no share that can be read, and turns a row of zeros into equal shares.
+        # A tiny constant changes no share that can be read, and turns a column of zeros into equal shares.
         self.xp.add(p, 1e-9, out=p)
-        total = self.workspace.array("total", (len(scores), 1))
-        self.xp.sum(p, axis=1, keepdims=True, out=total)
+        total = self.workspace.array("total", (1, scores.shape[1]))
+        self.xp.sum(p, axis=0, keepdims=True, out=total)
         return self.xp.divide(p, total, out=p)

@@ -1,7 +1,8 @@
 """Ordered layers over one flat parameter array.
 
-All parameters lie in `parameters`, all gradients in `gradients`, each layer's as views; an optimizer needs to know
-nothing else, and copying a network is one copy. Weights leave as read-only host copies by name ("linear1.weight").
+All parameters lie in `parameters`, all gradients in `gradients`, each layer's as views; what layers remember besides
+(the running means of batch normalization) in `state`. An optimizer needs to know nothing else, and copying a network is
+one copy. Weights, which are parameters and state, leave as read-only host copies by name ("linear1.weight").
 """
 
 import math
@@ -10,15 +11,32 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from core.device import Array, Device, DTypeLike, HostArray
+from core.nn.layers.dropout import Dropout
 from core.nn.layers.layer import Layer, Shape
 
 
 def weight_shapes(layers: Sequence[Layer], input_shape: Shape) -> dict[str, Shape]:
-    """The names and shapes of all weights such a network has, found without allocating any."""
+    """The names and shapes of all weights such a network has, found without allocating any but its small state.
+
+    Raises ShapeError where a layer cannot follow the one before.
+    """
+    return {**parameter_shapes(layers, input_shape), **_shapes_of(_initial_state(layers, input_shape))}
+
+
+def parameter_shapes(layers: Sequence[Layer], input_shape: Shape) -> dict[str, Shape]:
+    """The names and shapes of what is trained; raises ShapeError where a layer cannot follow the one before."""
     return {
         f"{prefix}.{name}": shape
         for prefix, layer, inputs in _walk(layers, input_shape)
         for name, shape in layer.parameter_shapes(inputs).items()
+    }
+
+
+def _initial_state(layers: Sequence[Layer], input_shape: Shape) -> dict[str, HostArray]:
+    return {
+        f"{prefix}.{name}": values
+        for prefix, layer, inputs in _walk(layers, input_shape)
+        for name, values in layer.initial_state(inputs).items()
     }
 
 
@@ -27,12 +45,13 @@ def _walk(layers: Sequence[Layer], shape: Shape) -> Iterator[tuple[str, Layer, S
     counts: dict[str, int] = {}
     for layer in layers:
         counts[layer.name] = counts.get(layer.name, 0) + 1
+        outputs = layer.output_shape(shape)
         yield f"{layer.name}{counts[layer.name]}", layer, shape
-        shape = layer.output_shape(shape)
+        shape = outputs
 
 
 class Network:
-    """`layers` in a row for samples of `input_shape`, living on `device` in `dtype`; weights start as zeros."""
+    """`layers` in a row for samples of `input_shape`, living on `device` in `dtype`; parameters start as zeros."""
 
     def __init__(
         self, layers: Sequence[Layer], input_shape: Shape, device: Device, dtype: DTypeLike = np.float32
@@ -41,12 +60,17 @@ class Network:
         self.input_shape = input_shape
         self.device = device
         self.dtype = np.dtype(dtype)
-        shapes = weight_shapes(layers, input_shape)
-        size = sum(math.prod(shape) for shape in shapes.values())
-        self.parameters = device.xp.zeros(size, self.dtype)
-        self.gradients = device.xp.zeros(size, self.dtype)
-        self._weights = _views(self.parameters, shapes)
+        shapes = parameter_shapes(layers, input_shape)
+        state = _initial_state(layers, input_shape)
+        self.parameters = device.xp.zeros(_size(shapes), self.dtype)
+        self.gradients = device.xp.zeros(_size(shapes), self.dtype)
+        self.state = device.xp.zeros(_size(_shapes_of(state)), self.dtype)
         gradients = _views(self.gradients, shapes)
+        self._weights = _views(self.parameters, shapes) | _views(self.state, _shapes_of(state))
+        for name, values in state.items():
+            self._weights[name][...] = device.to_device(values.astype(self.dtype))
+        self._first_learning = len(self.layers)
+        self._divides = any(layer.divides for layer in self.layers)
         for index, (prefix, layer, inputs) in enumerate(_walk(layers, input_shape)):
             names = layer.parameter_shapes(inputs)
             layer.bind(
@@ -54,41 +78,67 @@ class Network:
                 self.dtype,
                 {name: self._weights[f"{prefix}.{name}"] for name in names},
                 {name: gradients[f"{prefix}.{name}"] for name in names},
-                propagates=index > 0,
+                {name: self._weights[f"{prefix}.{name}"] for name in layer.initial_state(inputs)},
+                propagates=index > self._first_learning,
+                divides=self._divides,
             )
+            if names:
+                self._first_learning = min(self._first_learning, index)
 
     def initialize(self, rng: np.random.Generator) -> None:
-        """Start weights, drawn from `rng` on the host, layer by layer."""
-        start = {
-            f"{prefix}.{name}": values
-            for prefix, layer, inputs in _walk(self.layers, self.input_shape)
-            for name, values in layer.initial_parameters(inputs, rng).items()
-        }
-        self.load_weights(start)
+        """Start parameters, drawn from `rng` on the host, layer by layer."""
+        for prefix, layer, inputs in _walk(self.layers, self.input_shape):
+            for name, values in layer.initial_parameters(inputs, rng).items():
+                self._weights[f"{prefix}.{name}"][...] = self.device.to_device(np.asarray(values, self.dtype))
+
+    def seed_dropout(self, seed: int) -> None:
+        """From here on, drop what this seed makes drop: two networks of one seed drop the same."""
+        for number, layer in enumerate(self.layers):
+            if isinstance(layer, Dropout):
+                layer.rng = np.random.default_rng((seed, number))
 
     def forward(self, x: Array, *, training: bool = False) -> Array:
-        """Scores (N, outputs) for the batch x (N, *input_shape)."""
-        for layer in self.layers:
-            x = layer.forward(x, training=training)
+        """Scores (outputs, N) for the batch x (*input_shape, N)."""
+        with self.device.dividing(self._divides):
+            for layer in self.layers:
+                x = layer.forward(x, training=training)
         return x
 
     def backward(self, dscores: Array) -> None:
-        """Write every parameter's gradient, given that of the scores of the last forward."""
-        for layer in reversed(self.layers):
-            dscores = layer.backward(dscores)
+        """Write every parameter's gradient, given that of the scores of the last forward.
+
+        It goes back no further than the first layer that learns: nobody asks for the gradient of the pixels.
+        """
+        with self.device.dividing(self._divides):
+            for layer in reversed(self.layers[self._first_learning :]):
+                dscores = layer.backward(dscores)
+
+    def named_layers(self) -> list[tuple[str, Layer]]:
+        """The layers by the names their weights begin with: "conv1", "relu1", "linear1" ..."""
+        return [(prefix, layer) for prefix, layer, _ in _walk(self.layers, self.input_shape)]
 
     def export_weights(self) -> dict[str, HostArray]:
         """All weights by name, read-only copies in the host's memory."""
-        return _views(self.device.to_host(self.parameters), {n: w.shape for n, w in self._weights.items()})
+        host = [self.device.to_host(array) for array in (self.parameters, self.state)]
+        shapes = _shapes_of(self._weights)
+        parameters = {n: s for n, s in shapes.items() if n in parameter_shapes(self.layers, self.input_shape)}
+        return _views(host[0], parameters) | _views(host[1], {n: s for n, s in shapes.items() if n not in parameters})
 
     def load_weights(self, weights: Mapping[str, HostArray]) -> None:
         """Take over `weights`, cast to this network's dtype; raises ValueError if names or shapes differ."""
-        wanted = {name: view.shape for name, view in self._weights.items()}
-        given = {name: values.shape for name, values in weights.items()}
+        wanted, given = _shapes_of(self._weights), _shapes_of(weights)
         if given != wanted:
             raise ValueError(f"the weights have the shapes {given}; this network wants {wanted}")
         for name, view in self._weights.items():
             view[...] = self.device.to_device(np.asarray(weights[name], self.dtype))
+
+
+def _shapes_of(arrays: Mapping[str, Array]) -> dict[str, Shape]:
+    return {name: array.shape for name, array in arrays.items()}
+
+
+def _size(shapes: Mapping[str, Shape]) -> int:
+    return sum(math.prod(shape) for shape in shapes.values())
 
 
 def _views(flat: Array, shapes: Mapping[str, Shape]) -> dict[str, Array]:

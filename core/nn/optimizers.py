@@ -1,53 +1,138 @@
 """How a gradient becomes a step: a few vector lines over the network's flat parameter array.
 
-The arrays are worked through in pieces that stay in the cache from one line to the next (`Device.piece_size`); on a
-GPU there is one piece. An optimizer owns its state, made once; `update` allocates nothing.
+Rules of many lines work through the arrays in pieces that stay in the cache from one line to the next
+(`Device.piece_size`); on a GPU there is one piece. An optimizer owns its state, made once; `update` allocates nothing.
+What a user may change during a run (`momentum`, `weight_decay`, `clip_norm`) are plain attributes, read at each step.
 """
+
+from collections.abc import Mapping
 
 from core.device import Array, Device
 
 
 class Optimizer:
-    """Changes `parameters` by `gradients`, two flat arrays of one size; see the subclasses for the rules."""
+    """Changes `parameters` by `gradients`, two flat arrays of one size; see the subclasses for the rules.
+
+    `weight_decay` (0: none) pulls every parameter towards 0 by adding that much of it to its gradient; `clip_norm`
+    (0: never) shortens a longer gradient to that Euclidean length first. `momentum` is read by those that have one.
+    """
 
     def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
-        self.xp = device.xp
-        self._flat = (parameters, gradients)
-        self._piece_size = min(device.piece_size, len(parameters))
-        self._scratch = self.xp.empty(self._piece_size, parameters.dtype)
+        self.device, self.xp = device, device.xp
+        self.momentum, self.weight_decay, self.clip_norm = 0.9, 0.0, 0.0
+        self._parameters, self._gradients = parameters, gradients
+        self._scratch = self.xp.empty(min(device.piece_size, len(parameters)), parameters.dtype)
+        self._norm = self.xp.empty((), parameters.dtype)
 
     def update(self, learning_rate: float) -> None:
-        """One step; `learning_rate` is positive."""
+        """One step; `learning_rate` is not negative."""
+        if self.clip_norm:
+            self._clip()
+        if self.weight_decay:
+            self._decay(learning_rate)
+        self._step(learning_rate)
+
+    def _step(self, learning_rate: float) -> None:
         raise NotImplementedError
 
+    def _clip(self) -> None:
+        """g <- g min(1, clip_norm / |g|), on the device: nothing is read back. Pascanu et al., 2013."""
+        xp, norm = self.xp, self._norm
+        xp.dot(self._gradients, self._gradients, out=norm)
+        xp.sqrt(norm, out=norm)
+        xp.maximum(norm, self.clip_norm, out=norm)
+        xp.divide(self.clip_norm, norm, out=norm)
+        xp.multiply(self._gradients, norm, out=self._gradients)
+
+    def _decay(self, learning_rate: float) -> None:
+        self.device.add_scaled(self._parameters, self.weight_decay, out=self._gradients)
+
     def _state(self) -> Array:
-        return self.xp.zeros_like(self._flat[0])
+        """An array beside the parameters, zeros at the start."""
+        return self.xp.zeros_like(self._parameters)
 
     def _pieces(self, *state: Array) -> list[tuple[Array, ...]]:
         """Views of matching pieces: (parameters, gradients, scratch, *state) each, made once."""
-        size = self._piece_size
-        starts = range(0, len(self._flat[0]), size)
+        size = max(len(self._scratch), 1)
         pieces = []
-        for start in starts:
-            parameters, gradients, *rest = (a[start : start + size] for a in (*self._flat, *state))
+        for start in range(0, len(self._parameters), size):
+            flat = (self._parameters, self._gradients, *state)
+            parameters, gradients, *rest = (array[start : start + size] for array in flat)
             pieces.append((parameters, gradients, self._scratch[: len(parameters)], *rest))
         return pieces
 
 
 class SGD(Optimizer):
-    """v <- momentum v + g;  w <- w - learning_rate v. `momentum` is 0 (plain descent) to under 1. Polyak, 1964."""
+    """w <- w - rate g. Robbins and Monro, 1951."""
 
-    def __init__(self, parameters: Array, gradients: Array, device: Device, *, momentum: float) -> None:
+    def _step(self, learning_rate: float) -> None:
+        self.device.add_scaled(self._gradients, -learning_rate, out=self._parameters)
+
+
+class Momentum(Optimizer):
+    """v <- momentum v + g;  w <- w - rate v. `momentum` is 0 to under 1. Polyak, 1964."""
+
+    def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
         super().__init__(parameters, gradients, device)
-        self.momentum = momentum
+        self._velocity = self._state()
+
+    def _step(self, learning_rate: float) -> None:
+        self.xp.multiply(self._velocity, self.momentum, out=self._velocity)
+        self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
+        self.device.add_scaled(self._velocity, -learning_rate, out=self._parameters)
+
+
+class Nesterov(Momentum):
+    """v <- momentum v + g;  w <- w - rate (g + momentum v): the gradient of where momentum leads. Nesterov, 1983."""
+
+    def _step(self, learning_rate: float) -> None:
+        self.xp.multiply(self._velocity, self.momentum, out=self._velocity)
+        self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
+        self.device.add_scaled(self._gradients, -learning_rate, out=self._parameters)
+        self.device.add_scaled(self._velocity, -learning_rate * self.momentum, out=self._parameters)
+
+
+class AdaGrad(Optimizer):
+    """s <- s + g²;  w <- w - rate g / (√s + 1e-8). Duchi et al., 2011."""
+
+    EPSILON = 1e-8
+
+    def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
+        super().__init__(parameters, gradients, device)
         self._work = self._pieces(self._state())
 
-    def update(self, learning_rate: float) -> None:
+    def _step(self, learning_rate: float) -> None:
         xp = self.xp
-        for w, g, scratch, v in self._work:
-            xp.multiply(v, self.momentum, out=v)
-            xp.add(v, g, out=v)
-            xp.multiply(v, learning_rate, out=scratch)
+        for w, g, scratch, s in self._work:
+            xp.multiply(g, g, out=scratch)
+            xp.add(s, scratch, out=s)
+            xp.sqrt(s, out=scratch)
+            xp.add(scratch, self.EPSILON, out=scratch)
+            xp.divide(g, scratch, out=scratch)
+            xp.multiply(scratch, learning_rate, out=scratch)
+            xp.subtract(w, scratch, out=w)
+
+
+class RMSprop(Optimizer):
+    """s <- 0.99 s + 0.01 g²;  w <- w - rate g / (√s + 1e-8). Hinton, 2012, lecture 6e (there with 0.9)."""
+
+    KEPT, EPSILON = 0.99, 1e-8
+
+    def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
+        super().__init__(parameters, gradients, device)
+        self._work = self._pieces(self._state())
+
+    def _step(self, learning_rate: float) -> None:
+        xp = self.xp
+        for w, g, scratch, s in self._work:
+            xp.multiply(s, self.KEPT, out=s)
+            xp.multiply(g, g, out=scratch)
+            xp.multiply(scratch, 1.0 - self.KEPT, out=scratch)
+            xp.add(s, scratch, out=s)
+            xp.sqrt(s, out=scratch)
+            xp.add(scratch, self.EPSILON, out=scratch)
+            xp.divide(g, scratch, out=scratch)
+            xp.multiply(scratch, learning_rate, out=scratch)
             xp.subtract(w, scratch, out=w)
 
 
@@ -65,7 +150,7 @@ class Adam(Optimizer):
         self._steps = 0
         self._work = self._pieces(self._state(), self._state())
 
-    def update(self, learning_rate: float) -> None:
+    def _step(self, learning_rate: float) -> None:
         xp, b1, b2 = self.xp, self.BETA1, self.BETA2
         self._steps += 1
         second_correction = (1 - b2**self._steps) ** 0.5
@@ -83,3 +168,24 @@ class Adam(Optimizer):
             xp.divide(m, scratch, out=scratch)
             xp.multiply(scratch, rate, out=scratch)
             xp.subtract(w, scratch, out=w)
+
+
+class AdamW(Adam):
+    """Adam, with weight decay beside the gradient instead of in it: w <- w - rate weight_decay w, and then Adam's step.
+
+    Loshchilov and Hutter, 2019, algorithm 2.
+    """
+
+    def _decay(self, learning_rate: float) -> None:
+        self.xp.multiply(self._parameters, 1.0 - learning_rate * self.weight_decay, out=self._parameters)
+
+
+OPTIMIZERS: Mapping[str, type[Optimizer]] = {
+    "sgd": SGD,
+    "momentum": Momentum,
+    "nesterov": Nesterov,
+    "adagrad": AdaGrad,
+    "rmsprop": RMSprop,
+    "adam": Adam,
+    "adamw": AdamW,
+}

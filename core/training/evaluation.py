@@ -7,11 +7,12 @@ import numpy as np
 
 from core.device import Array, Device, HostArray
 from core.digits.dataset import Dataset, to_network_input
+from core.nn.layers.layer import Shape
 from core.nn.losses import Loss
 from core.nn.network import Network
 from core.workspace import Workspace
 
-EVALUATION_BATCH = 1000
+EVALUATION_BATCH = 500
 
 
 @dataclass(frozen=True)
@@ -28,18 +29,21 @@ class Measured:
 
 
 class DeviceDataset:
-    """A set on a device: `images` uint8 (N, 784), `labels` of the index type (N,), `classes` the ten one-hot rows.
+    """A set on a device: `images` uint8 (N, 784), `labels` of the index type (N,).
 
-    It fetches batches into arrays of its own and returns (network input, labels, one-hot targets).
+    It fetches batches into arrays of its own: pixels (n, 784), 0 to 1, labels (n,), and targets (classes, n), one-hot
+    but for the share `smoothing` of them that is spread over all classes.
     """
 
-    def __init__(self, dataset: Dataset, network: Network, classes: int) -> None:
-        self._device: Device = network.device
-        self._inputs = network.input_shape
-        self.images = self._device.to_device(dataset.images.reshape(len(dataset), -1))
-        self.labels = self._device.to_device(dataset.labels.astype(np.intp))
-        self._one_hot = self._device.to_device(np.eye(classes, dtype=network.dtype))
-        self._workspace = Workspace(self._device, network.dtype)
+    def __init__(
+        self, dataset: Dataset, device: Device, dtype: np.dtype[np.generic], classes: int, smoothing: float = 0.0
+    ) -> None:
+        self._device = device
+        self.images = device.to_device(dataset.images.reshape(len(dataset), -1))
+        self.labels = device.to_device(dataset.labels.astype(np.intp))
+        table = (1.0 - smoothing) * np.eye(classes) + smoothing / classes
+        self._targets_of = device.to_device(table.astype(dtype))
+        self._workspace = Workspace(device, dtype)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -58,13 +62,17 @@ class DeviceDataset:
         return self._as_input(self.images[start:stop]), labels, self._targets(labels)
 
     def _as_input(self, pictures: Array) -> Array:
-        x = self._workspace.array("x", (len(pictures), *self._inputs))
-        to_network_input(self._device.xp, pictures, out=x.reshape(pictures.shape))
-        return x
+        return to_network_input(self._device.xp, pictures, out=self._workspace.array("pixels", pictures.shape))
 
     def _targets(self, labels: Array) -> Array:
-        targets = self._workspace.array("targets", (len(labels), len(self._one_hot)))
-        return self._device.gather(self._one_hot, labels, out=targets)
+        # The table is symmetric, so that its rows are its columns.
+        targets = self._workspace.array("targets", (len(labels), len(self._targets_of)))
+        return self._device.gather(self._targets_of, labels, out=targets).T
+
+
+def samples_last(pixels: Array, input_shape: Shape) -> Array:
+    """Pixels (n, 784) as a network takes them, (*input_shape, n), without copying."""
+    return pixels.T.reshape(*input_shape, len(pixels))
 
 
 def evaluate(
@@ -77,12 +85,12 @@ def evaluate(
         if interrupted():
             return None
         with network.device.activate():
-            x, _, targets = data.slice(start, start + EVALUATION_BATCH)
-            scores = network.forward(x)
+            pixels, _, targets = data.slice(start, start + EVALUATION_BATCH)
+            scores = network.forward(samples_last(pixels, network.input_shape))
             total_loss += float(loss.forward(scores, targets))
-            answers.append(network.device.to_host(xp.argmax(scores, axis=1)))
+            answers.append(network.device.to_host(xp.argmax(scores, axis=0)))
     labels = network.device.to_host(data.labels)
-    return Measured(total_loss / len(data), confusion_matrix(labels, np.concatenate(answers), scores.shape[1]))
+    return Measured(total_loss / len(data), confusion_matrix(labels, np.concatenate(answers), len(scores)))
 
 
 def confusion_matrix(labels: HostArray, answers: HostArray, classes: int) -> HostArray:

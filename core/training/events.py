@@ -6,9 +6,10 @@ training steps alone, without evaluations and pauses.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from core.device import HostArray
+from core.training.hyperparameters import Hyperparameters
 
 Weights: TypeAlias = Mapping[str, HostArray]
 """All parameters of a network by name, read-only host copies."""
@@ -62,6 +63,19 @@ class WeightsPublished:
 
 
 @dataclass(frozen=True)
+class HyperparametersChanged:
+    """From the next step on the run goes on with `hyperparameters`; `changes` are those that differ, by name."""
+
+    step: int
+    samples: int
+    epoch: float
+    train_seconds: float
+    changes: Mapping[str, Any]
+    hyperparameters: Hyperparameters
+    total_steps: int
+
+
+@dataclass(frozen=True)
 class TrainingEnded:
     """The last event of every run: how it ended and what it came to.
 
@@ -83,4 +97,6 @@ class TrainingEnded:
     weights: Weights
 
 
-Event: TypeAlias = TrainingStarted | StepsCompleted | Evaluated | WeightsPublished | TrainingEnded
+Event: TypeAlias = (
+    TrainingStarted | StepsCompleted | Evaluated | WeightsPublished | HyperparametersChanged | TrainingEnded
+)

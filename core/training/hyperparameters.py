@@ -8,9 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-OPTIMIZERS = ("sgd", "adam")
-SCHEDULES = ("constant", "cosine")
+from core.nn.architecture import NetworkTextError, output_units
+from core.nn.layers.layer import Shape
+from core.nn.optimizers import OPTIMIZERS
+from core.nn.schedules import SCHEDULES
+
 PRECISIONS = ("float32", "float64")
+INPUT_SHAPE: Shape = (1, 28, 28)
+CLASSES = 10
 
 
 @dataclass(frozen=True)
@@ -22,19 +27,26 @@ class Range:
 
 
 RANGES: Mapping[str, Range] = {
-    "hidden": Range(1, 16384),
     "learning_rate": Range(1e-6, 100.0),
     "momentum": Range(0.0, 0.999),
+    "weight_decay": Range(0.0, 10.0),
+    "clip_norm": Range(0.0, 1000.0),
+    "warmup": Range(0.0, 0.5),
     "batch_size": Range(1, 10_000),
     "epochs": Range(1, 10_000),
     "seed": Range(0, 2**32 - 1),
+    "shift_px": Range(0, 4),
+    "augment": Range(0.0, 1.0),
+    "label_smoothing": Range(0.0, 0.5),
+    "averaging": Range(0.0, 0.9999),
+    "patience": Range(0, 10_000),
     "validation_digits": Range(0, 50_000),
     "evaluate_every": Range(100, 1_000_000),
     "train_limit": Range(1, 10_000_000),
-    "shift_px": Range(0, 4),
-    "augment": Range(0.0, 1.0),
 }
-MAX_HIDDEN_LAYERS = 8
+_WHOLE = {"batch_size", "epochs", "seed", "shift_px", "patience", "validation_digits", "evaluate_every", "train_limit"}
+CHANGEABLE = ("network", "learning_rate", "momentum", "weight_decay", "shift_px", "augment", "epochs")
+"""What may be changed while a run goes on; of the network, the rates of dropout alone."""
 
 
 class HyperparameterError(ValueError):
@@ -45,62 +57,81 @@ class HyperparameterError(ValueError):
 class Hyperparameters:
     """The choices of one run.
 
-    hidden: units of each hidden layer, first to last; optimizer: "sgd" or "adam"; learning_rate: step size at the
-    start; momentum: share of the last update carried on (sgd only); schedule: how the learning rate goes on over the
-    run; batch_size: digits per step; epochs: passes over the training digits; seed: of everything random;
-    validation_digits: training digits held out to measure on; evaluate_every: digits between two measurements;
-    shift_px: each batch is moved by up to so many pixels; augment: how strongly each digit is turned, scaled, sheared
-    and shifted, 0 not at all; precision: dtype of all computing; train_limit: use only so many training digits.
+    network: the layers as text (core.nn.architecture); optimizer: one of OPTIMIZERS; learning_rate: step size, before
+    its schedule; momentum: share of the last update carried on (momentum and nesterov only); weight_decay: pull of all
+    weights towards 0; clip_norm: longest gradient, 0 for any; schedule: how the learning rate goes on over the run;
+    warmup: share of the run over which it first rises; batch_size: digits per step; epochs: passes over the training
+    digits; seed: of everything random; shift_px: each batch is moved by up to so many pixels; augment: how strongly each
+    digit is distorted, 0 not at all; label_smoothing: share of certainty taken from the targets; averaging: share of
+    the old in the running mean of the weights that is measured and kept, 0 for the weights themselves; patience:
+    epochs without a better validation accuracy before the run ends, 0 for never; keep_best: keep the weights with the
+    best validation accuracy instead of the last; validation_digits: training digits held out to measure on;
+    evaluate_every: digits between two measurements; precision: dtype of all computing; train_limit: use only so many
+    training digits.
 
-    Raises HyperparameterError for a value outside `RANGES` or not of its kind.
+    Raises HyperparameterError for a value outside `RANGES` or not of its kind, or a text that is no network.
     """
 
-    hidden: tuple[int, ...]
-    optimizer: str = "sgd"
+    network: str
+    optimizer: str = "momentum"
     learning_rate: float = 0.1
     momentum: float = 0.9
+    weight_decay: float = 0.0
+    clip_norm: float = 0.0
     schedule: str = "constant"
+    warmup: float = 0.0
     batch_size: int = 100
     epochs: int = 10
     seed: int = 0
-    validation_digits: int = 5000
-    evaluate_every: int = 5000
     shift_px: int = 0
     augment: float = 0.0
+    label_smoothing: float = 0.0
+    averaging: float = 0.0
+    patience: int = 0
+    keep_best: bool = False
+    validation_digits: int = 5000
+    evaluate_every: int = 5000
     precision: str = "float32"
     train_limit: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.hidden, tuple) or len(self.hidden) > MAX_HIDDEN_LAYERS:
-            raise HyperparameterError(
-                f"hidden is {self.hidden!r:.60}; it wants up to {MAX_HIDDEN_LAYERS} layer sizes, such as 256 or 512,128"
-            )
-        for units in self.hidden:
-            _check_number("hidden", units, whole=True)
-        for name in ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px"):
-            _check_number(name, getattr(self, name), whole=True)
-        for name in ("learning_rate", "momentum", "augment"):
-            _check_number(name, getattr(self, name), whole=False)
-        if self.train_limit is not None:
-            _check_number("train_limit", self.train_limit, whole=True)
-        _check_choice("optimizer", self.optimizer, OPTIMIZERS)
-        _check_choice("schedule", self.schedule, SCHEDULES)
+        for name in RANGES:
+            value = getattr(self, name)
+            if not (name == "train_limit" and value is None):
+                _check_number(name, value, whole=name in _WHOLE)
+        if not isinstance(self.keep_best, bool):
+            raise HyperparameterError(f"keep best is {self.keep_best!r:.60}; it must be true or false")
+        _check_choice("optimizer", self.optimizer, tuple(OPTIMIZERS))
+        _check_choice("schedule", self.schedule, tuple(SCHEDULES))
         _check_choice("precision", self.precision, PRECISIONS)
+        check_network(self.network)
 
     def as_dict(self) -> dict[str, Any]:
         """The choices as JSON can hold them; `from_dict` reads them back."""
-        return {**asdict(self), "hidden": list(self.hidden)}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, values: object) -> "Hyperparameters":
         """Hyperparameters from untrusted `values`; raises HyperparameterError."""
-        if not isinstance(values, dict) or not isinstance(values.get("hidden"), list):
-            raise HyperparameterError("the hyperparameters are not a table with a list of hidden layers")
+        if not isinstance(values, dict) or "network" not in values:
+            raise HyperparameterError("the hyperparameters are not a table with a network in it")
         known = {field.name for field in fields(cls)}
         unknown = sorted(str(name)[:40] for name in values if name not in known)
         if unknown:
             raise HyperparameterError(f"unknown hyperparameter {unknown[0]!r}")
-        return cls(**{**values, "hidden": tuple(values["hidden"])})
+        return cls(**values)
+
+
+def check_network(text: object) -> None:
+    """Raises HyperparameterError unless `text` describes a network from a picture to ten classes."""
+    if not isinstance(text, str):
+        raise HyperparameterError(f"network is {text!r:.60}; it must be a text, such as 'linear 256 relu, linear 10'")
+    try:
+        outputs = output_units(text, INPUT_SHAPE)
+    except NetworkTextError as error:
+        raise HyperparameterError(f"network: {error}") from error
+    if outputs != (CLASSES,):
+        raise HyperparameterError(f"network: it must end with linear {CLASSES}, one answer for each digit")
 
 
 def _check_number(name: str, value: object, *, whole: bool) -> None:

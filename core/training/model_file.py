@@ -22,14 +22,14 @@ from core import VERSION
 from core.device import HostArray
 from core.nn.network import weight_shapes
 from core.training.events import Weights
-from core.training.hyperparameters import HyperparameterError, Hyperparameters
-from core.training.presets import INPUT_SHAPE, UnknownPresetError, find_preset
+from core.training.hyperparameters import INPUT_SHAPE, HyperparameterError, Hyperparameters
+from core.training.presets import UnknownPresetError, find_preset
 
 SHIPPED_MODEL = Path(__file__).resolve().parents[2] / "assets" / "shipped.safetensors"
 SUFFIX = ".safetensors"
 STORED_DTYPES = {"float16": "F16", "float32": "F32"}
 FORMAT = "inkling-network"
-FORMAT_VERSION = "1"
+FORMAT_VERSION = "2"
 
 
 class ModelFileError(ValueError):
@@ -137,7 +137,7 @@ def _recipe(path: Path, metadata: Mapping[str, str]) -> tuple[str, Hyperparamete
 
 def _check_tensors(path: Path, file: Any, preset: str, hyperparameters: Hyperparameters) -> None:
     """Names, shapes and dtypes, from the header alone: nothing is loaded yet."""
-    wanted = weight_shapes(find_preset(preset).build_layers(hyperparameters.hidden), INPUT_SHAPE)
+    wanted = weight_shapes(find_preset(preset).build_layers(hyperparameters.network), INPUT_SHAPE)
     found = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
     if set(found) != set(wanted):
         odd = min(set(found) ^ set(wanted))

@@ -1,32 +1,33 @@
 """The named recipes, and the only place where a name becomes layers and a loss."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.nn.initializers import uniform_over_fan_in
-from core.nn.layers.activations import ReLU, StraightThroughReLU
-from core.nn.layers.layer import Layer, Shape
-from core.nn.layers.linear import Linear
+from core.nn.architecture import build_layers
+from core.nn.initializers import Initializer, he_normal, uniform_over_fan_in
+from core.nn.layers.layer import Layer
 from core.nn.losses import Loss, SoftmaxCrossEntropy, SquaredError
-from core.training.hyperparameters import Hyperparameters
-
-INPUT_SHAPE: Shape = (28 * 28,)
-CLASSES = 10
+from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A recipe: what kind of network, which loss, and the hyperparameters to start from.
+    """A recipe: the hyperparameters to start from, the loss, and how weights start.
 
-    `lesson` says in a sentence or two what it teaches.
+    `lesson` says in a sentence or two what it teaches; `figure` what it was measured at.
     """
 
     name: str
     title: str
     lesson: str
+    figure: str
     hyperparameters: Hyperparameters
-    build_layers: Callable[[Sequence[int]], list[Layer]]
-    loss: type[Loss]
+    loss: type[Loss] = SoftmaxCrossEntropy
+    initializer: Initializer = he_normal
+
+    def build_layers(self, network: str) -> list[Layer]:
+        """The layers of a network's text, with this recipe's start; raises NetworkTextError."""
+        return build_layers(network, INPUT_SHAPE, self.initializer)
 
 
 class UnknownPresetError(ValueError):
@@ -40,52 +41,176 @@ def find_preset(name: str) -> Preset:
     return PRESETS[name]
 
 
-def _multilayer_perceptron(hidden: Sequence[int]) -> list[Layer]:
-    layers: list[Layer] = []
-    for units in hidden:
-        layers += [Linear(units), ReLU()]
-    return [*layers, Linear(CLASSES)]
-
-
-def _pycuda_perceptron(hidden: Sequence[int]) -> list[Layer]:
-    layers: list[Layer] = []
-    for units in hidden:
-        layers += [Linear(units, bias=False, initializer=uniform_over_fan_in), ReLU()]
-    return [*layers, Linear(CLASSES, bias=False, initializer=uniform_over_fan_in), StraightThroughReLU()]
-
-
-_QUICK_MLP = Preset(
-    name="quick-mlp",
-    title="Quick MLP",
-    lesson=(
-        "One hidden layer, softmax and cross-entropy: all it takes to read more than 98 of 100 digits. "
-        "Watch the learning rate fall towards the end and the last mistakes go."
+_ALL = (
+    Preset(
+        name="quick-mlp",
+        title="Quick MLP",
+        lesson=(
+            "One hidden layer, softmax and cross-entropy: all it takes to read more than 98 of 100 digits. "
+            "Watch the learning rate fall towards the end and the last mistakes go."
+        ),
+        figure="98.7 % in 5 s",
+        hyperparameters=Hyperparameters(
+            network="linear 256 relu, linear 10", learning_rate=0.1, schedule="cosine", epochs=10, shift_px=1
+        ),
     ),
-    hyperparameters=Hyperparameters(
-        hidden=(256,), learning_rate=0.1, momentum=0.9, schedule="cosine", batch_size=100, epochs=10, shift_px=1
+    Preset(
+        name="quick-cnn",
+        title="Quick CNN",
+        lesson=(
+            "Two convolutions look at small patches, wherever they are, before two dense layers decide: "
+            "with far fewer weights it makes half the mistakes of the dense network."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network="conv 16x3 relu, pool 2, conv 32x3 relu, pool 2, linear 128 relu, linear 10",
+            optimizer="adam",
+            learning_rate=0.003,
+            schedule="one-cycle",
+            epochs=8,
+            augment=0.25,
+            averaging=0.99,
+            evaluate_every=20000,
+        ),
     ),
-    build_layers=_multilayer_perceptron,
-    loss=SoftmaxCrossEntropy,
+    Preset(
+        name="best-mlp",
+        title="Best MLP",
+        lesson=(
+            "How far a network goes without convolutions: wide layers, batch normalization, dropout, and digits that are "
+            "distorted anew each time they are seen."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network="linear 1024 bn relu, dropout 0.2, linear 512 bn relu, dropout 0.2, linear 10",
+            optimizer="adam",
+            learning_rate=0.002,
+            schedule="one-cycle",
+            epochs=60,
+            augment=0.6,
+            averaging=0.999,
+            label_smoothing=0.05,
+            evaluate_every=55000,
+        ),
+    ),
+    Preset(
+        name="best-cnn",
+        title="Best CNN",
+        lesson=(
+            "Four convolutions with batch normalization, trained long on distorted digits and averaged over its last "
+            "steps: what is left are digits that people disagree about."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network=(
+                "conv 24x3 bn relu, conv 24x3 bn relu, pool 2, conv 48x3 bn relu, conv 48x3 bn relu, pool 2, "
+                "dropout 0.3, linear 192 bn relu, dropout 0.3, linear 10"
+            ),
+            optimizer="adamw",
+            learning_rate=0.004,
+            weight_decay=0.01,
+            schedule="one-cycle",
+            epochs=24,
+            augment=0.5,
+            averaging=0.999,
+            label_smoothing=0.05,
+            evaluate_every=55000,
+        ),
+    ),
+    Preset(
+        name="linear-softmax",
+        title="Linear softmax",
+        lesson=(
+            "No hidden layer at all: one weighted sum of the pixels for each digit. It shows how far that goes, and what "
+            "the hidden layers of the others are for."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(network="linear 10", learning_rate=0.1, schedule="cosine", epochs=10),
+    ),
+    Preset(
+        name="two-layer-net",
+        title="Two-layer net",
+        lesson=(
+            "Fifty sigmoid units and plain gradient descent, as textbooks begin. It learns slowly; change the activation "
+            "to relu, or the optimizer to adam, and watch what that is worth."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network="linear 50 sigmoid, linear 10", optimizer="sgd", learning_rate=0.5, epochs=17
+        ),
+    ),
+    Preset(
+        name="deep-dense-net",
+        title="Deep dense net",
+        lesson=(
+            "Five hidden layers of a hundred units: depth alone brings a dense network little here. Remove bn from the "
+            "text and watch how much harder it is to train."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network=(
+                "linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, "
+                "linear 10"
+            ),
+            optimizer="adam",
+            learning_rate=0.002,
+            schedule="cosine",
+            epochs=12,
+        ),
+    ),
+    Preset(
+        name="simple-conv-net",
+        title="Simple conv net",
+        lesson=(
+            "One convolution of 5x5 and one pooling before the dense layers: the smallest network that uses that pixels "
+            "have neighbours."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network="conv 30x5 relu, pool 2, linear 100 relu, linear 10",
+            optimizer="adam",
+            learning_rate=0.001,
+            epochs=8,
+            evaluate_every=20000,
+        ),
+    ),
+    Preset(
+        name="deep-conv-net",
+        title="Deep conv net",
+        lesson=(
+            "Six convolutions of 3x3 with dropout: two small kernels in a row see as much as a large one, with fewer "
+            "weights and one more bend between them."
+        ),
+        figure="",
+        hyperparameters=Hyperparameters(
+            network=(
+                "conv 16x3 same relu, conv 16x3 same relu, pool 2, conv 32x3 same relu, conv 32x3 same relu, pool 2, "
+                "conv 64x3 same relu, conv 64x3 same relu, pool 2, linear 50 relu, dropout 0.5, linear 10"
+            ),
+            optimizer="adam",
+            learning_rate=0.001,
+            epochs=10,
+            evaluate_every=20000,
+        ),
+    ),
+    Preset(
+        name="pycuda-seed",
+        title="PyCUDA perceptron",
+        lesson=(
+            "The plainest network that works: no biases, no softmax, squared error, every weight positive at the start. "
+            "It learns from all 60,000 training digits, so its live curve is the test set."
+        ),
+        figure="97.7 % in 15 s",
+        hyperparameters=Hyperparameters(
+            network="linear 1024 nobias relu, linear 10 nobias straight-relu",
+            learning_rate=0.01,
+            epochs=10,
+            validation_digits=0,
+            evaluate_every=1000,
+        ),
+        loss=SquaredError,
+        initializer=uniform_over_fan_in,
+    ),
 )
 
-_PYCUDA_SEED = Preset(
-    name="pycuda-seed",
-    title="PyCUDA perceptron",
-    lesson=(
-        "The plainest network that works: no biases, no softmax, squared error, every weight positive at the start. "
-        "It learns from all 60,000 training digits, so its live curve is the test set."
-    ),
-    hyperparameters=Hyperparameters(
-        hidden=(1024,),
-        learning_rate=0.01,
-        momentum=0.9,
-        batch_size=100,
-        epochs=10,
-        validation_digits=0,
-        evaluate_every=1000,
-    ),
-    build_layers=_pycuda_perceptron,
-    loss=SquaredError,
-)
-
-PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in (_QUICK_MLP, _PYCUDA_SEED)}
+PRESETS: Mapping[str, Preset] = {preset.name: preset for preset in _ALL}

@@ -1,15 +1,18 @@
 """The contract of a layer.
 
 Notation, in every kernel: x is what comes in, y what goes out, dx and dy the gradients of the loss by them; N samples,
-C channels, H rows, W columns. x and y have the samples along their first axis.
+C channels, H rows, W columns. x and y have the samples along their LAST axis, (C, H, W, N) or (features, N): whatever
+is done to one element is then done to the whole batch in one contiguous run, a convolution finds its shifted pictures
+lying ready, and of all layouts it is the one in which OpenBLAS multiplies fastest.
 
 A layer is made from its settings alone and knows neither sizes nor device. `bind` tells it both once, and gives it its
-parameters and their gradients as views into the network's two flat arrays. From then on `forward` and `backward` write
-only into arrays the layer owns (`self.workspace`), so that a step allocates nothing. What `forward` returned stays
-valid until its next call with the same number of samples; `backward` belongs to the last `forward`.
+parameters and their gradients as views into the network's two flat arrays, and what else it must remember between runs
+(its `state`) as views into a third. From then on `forward` and `backward` write only into arrays the layer owns
+(`self.workspace`), so that a step allocates nothing. What `forward` returned stays valid until its next call with the
+same number of samples; `backward` belongs to the last `forward`, and must have been one with training=True.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TypeAlias
 
@@ -21,20 +24,27 @@ from core.workspace import Workspace
 Shape: TypeAlias = tuple[int, ...]
 """The shape of one sample, without the batch axis."""
 
+_WORTH_SHARING = 100_000
+"""Multiplications or so below which waking another thread costs more than it brings."""
+
 
 class Layer:
-    """A layer without parameters; those with some say so in the three methods on top."""
+    """A layer without parameters; those with some say so in the four methods on top."""
 
     name = "layer"
     xp: ModuleType
+    device: Device
     workspace: Workspace
     parameters: Mapping[str, Array]
     gradients: Mapping[str, Array]
+    state: Mapping[str, Array]
     propagates: bool
-    """False in the network's first layer: nobody asks for its dx."""
+    """False in the first layer that has parameters: nobody asks for its dx."""
+    divides = False
+    """Whether a layer of this kind divides its work among threads itself; then all layers of the network do."""
 
     def output_shape(self, input_shape: Shape) -> Shape:
-        """The shape of one sample of y for this shape of one sample of x."""
+        """The shape of one sample of y for this shape of one sample of x; raises ShapeError if it does not fit."""
         return input_shape
 
     def parameter_shapes(self, input_shape: Shape) -> dict[str, Shape]:
@@ -45,20 +55,26 @@ class Layer:
         """Start values for every parameter, drawn on the host."""
         return {}
 
+    def initial_state(self, input_shape: Shape) -> dict[str, HostArray]:
+        """What the layer remembers besides its parameters, by name, as it is before any training."""
+        return {}
+
     def bind(
         self,
         device: Device,
         dtype: DTypeLike,
         parameters: Mapping[str, Array],
         gradients: Mapping[str, Array],
+        state: Mapping[str, Array],
         *,
         propagates: bool,
+        divides: bool = False,
     ) -> None:
         """Take a place in a network."""
-        self.xp = device.xp
+        self.device, self.xp = device, device.xp
         self.workspace = Workspace(device, dtype)
-        self.parameters, self.gradients = parameters, gradients
-        self.propagates = propagates
+        self.parameters, self.gradients, self.state = parameters, gradients, state
+        self.propagates, self.divides = propagates, divides
 
     def forward(self, x: Array, *, training: bool) -> Array:
         """y for the batch x."""
@@ -67,3 +83,18 @@ class Layer:
     def backward(self, dy: Array) -> Array:
         """dx for dy; writes the parameters' gradients on the way."""
         raise NotImplementedError
+
+    def shares(self, count: int, work: float) -> list[slice]:
+        """0 to `count` in as many stretches as `work` (multiplications in all) is worth dividing into."""
+        if not self.divides:
+            return [slice(0, count)]
+        parts = min(self.device.shares, count, max(1, int(work / _WORTH_SHARING)))
+        return [slice(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
+
+    def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
+        """Do `task` for each of `shares`, together."""
+        self.device.run_together([lambda share=share: task(share) for share in shares])  # type: ignore[misc]
+
+
+class ShapeError(ValueError):
+    """A layer that cannot follow the one before it; the message says what it was given and what it wants."""

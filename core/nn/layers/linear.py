@@ -1,18 +1,14 @@
-"""The fully connected layer.
-
-The weight is (out, in): of the four ways to lay out and multiply it is the one whose two large products (forward, and
-the weight's gradient) together run fastest in OpenBLAS at batch 100, about 8 % ahead of (in, out).
-"""
+"""The fully connected layer."""
 
 import numpy as np
 
 from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
-from core.nn.layers.layer import Layer, Shape
+from core.nn.layers.layer import Layer, Shape, ShapeError
 
 
 class Linear(Layer):
-    """y = x Wᵀ + b, with W (out, in) and b (out,); backward: dW = dyᵀ x, db = Σ dy over the batch, dx = dy W."""
+    """y = W x + b, with W (out, in) and b (out,); backward: dW = dy xᵀ, db = Σ dy over the batch, dx = Wᵀ dy."""
 
     name = "linear"
 
@@ -22,6 +18,8 @@ class Linear(Layer):
         self.initializer = initializer
 
     def output_shape(self, input_shape: Shape) -> Shape:
+        if len(input_shape) != 1:
+            raise ShapeError("linear wants a row of numbers, not a picture; put flatten before it")
         return (self.units,)
 
     def parameter_shapes(self, input_shape: Shape) -> dict[str, Shape]:
@@ -40,17 +38,33 @@ class Linear(Layer):
 
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x
-        y = self.workspace.array("y", (len(x), self.units))
-        self.xp.matmul(x, self.parameters["weight"].T, out=y)
-        if self.bias:
-            self.xp.add(y, self.parameters["bias"], out=y)
+        y = self.workspace.array("y", (self.units, x.shape[1]))
+
+        def compute(units: slice) -> None:
+            self.xp.matmul(self.parameters["weight"][units], x, out=y[units])
+            if self.bias:
+                self.xp.add(y[units], self.parameters["bias"][units, None], out=y[units])
+
+        self.run_shares(self.shares(self.units, y.size * len(x)), compute)
         return y
 
     def backward(self, dy: Array) -> Array:
-        self.xp.matmul(dy.T, self._x, out=self.gradients["weight"])
-        if self.bias:
-            self.xp.sum(dy, axis=0, out=self.gradients["bias"])
+        ones = self.workspace.ones("ones", (dy.shape[1],))
+
+        def compute(units: slice) -> None:
+            self.xp.matmul(dy[units], self._x.T, out=self.gradients["weight"][units])
+            if self.bias:
+                # Six times as fast as a sum over the short rows.
+                self.xp.matmul(dy[units], ones, out=self.gradients["bias"][units])
+
+        work = dy.size * len(self._x)
+        self.run_shares(self.shares(self.units, work), compute)
         if not self.propagates:
             return dy
         dx = self.workspace.array("dx", self._x.shape)
-        return self.xp.matmul(dy, self.parameters["weight"], out=dx)
+
+        def spread(inputs: slice) -> None:
+            self.xp.matmul(self.parameters["weight"][:, inputs].T, dy, out=dx[inputs])
+
+        self.run_shares(self.shares(len(dx), work), spread)
+        return dx

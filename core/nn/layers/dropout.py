@@ -1,0 +1,35 @@
+"""Dropout: while training, silence a random part of the network at each step."""
+
+import numpy as np
+
+from core.device import Array
+from core.nn.layers.layer import Layer
+
+
+class Dropout(Layer):
+    """Training: y = x m, dx = dy m, where m is 1 / (1 - rate) with probability 1 - rate and 0 otherwise; else y = x.
+
+    "Inverted": what is left is scaled up while training, so that nothing has to be scaled when it is over. `rate` is 0
+    to under 1 and may be changed between steps. Srivastava et al., 2014.
+    """
+
+    name = "dropout"
+
+    def __init__(self, rate: float) -> None:
+        self.rate = rate
+        self.rng = np.random.default_rng(0)
+
+    def forward(self, x: Array, *, training: bool) -> Array:
+        if not training:
+            return x
+        own = self.workspace.array
+        # Drawn on the host, so that every device drops the same; bytes are quick to draw, and fine enough.
+        drawn = np.frombuffer(self.rng.bytes(x.size), np.uint8).reshape(x.shape)
+        kept = own("kept", x.shape, self.xp.bool_)
+        self.xp.greater_equal(self.device.to_device(drawn), round(self.rate * 256.0), out=kept)
+        self._mask = own("mask", x.shape)
+        self.xp.multiply(kept, 1.0 / (1.0 - round(self.rate * 256.0) / 256.0), out=self._mask, dtype=self._mask.dtype)
+        return self.xp.multiply(x, self._mask, out=own("y", x.shape))
+
+    def backward(self, dy: Array) -> Array:
+        return self.xp.multiply(dy, self._mask, out=self.workspace.array("dx", dy.shape))
