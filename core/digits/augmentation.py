@@ -1,6 +1,6 @@
 """New pictures from old ones: a batch changed at random in ways that leave every digit what it was.
 
-Whole batches at once, on the device, from pixels to pixels, (N, 784) and 0 to 1. What is random is drawn on the host, a
+Whole batches at once, on the device, (N, 784). What is random is drawn on the host, a
 few numbers a batch or a picture, so that every device sees the same pictures; all arrays are made once.
 """
 
@@ -26,17 +26,17 @@ _PADDED = SIDE + 2 * _PADDING
 
 
 class BatchShift:
-    """Move all pictures of a batch together by up to `max_shift_px` (0 to 4) in both directions; what leaves is lost.
+    """Move all pictures of a batch, bytes, together by up to `max_shift_px` (0 to 4) each way; what leaves is lost.
 
     It costs next to nothing, and over many batches does most of what moving each picture by itself would do.
     """
 
-    def __init__(self, device: Device, dtype: DTypeLike, max_shift_px: int) -> None:
+    def __init__(self, device: Device, max_shift_px: int) -> None:
         self.max_shift_px = max_shift_px
-        self._workspace = Workspace(device, dtype)
+        self._workspace = Workspace(device, np.uint8)
 
     def apply(self, x: Array, rng: np.random.Generator) -> Array:
-        """`x` (N, 784) moved, in an array of this object's own."""
+        """`x` uint8 (N, 784) moved, in an array of this object's own."""
         down, right = (int(shift) for shift in rng.integers(-self.max_shift_px, self.max_shift_px + 1, 2))
         moved = self._workspace.array("moved", x.shape)
         # The batch is moved as one long row of pixels; what came from a neighbour is wiped out then.
@@ -78,7 +78,7 @@ class Distortion:
         self._padded: dict[int, Array] = {}
 
     def apply(self, x: Array, rng: np.random.Generator) -> Array:
-        """`x` (N, 784) distorted, in an array of this object's own."""
+        """`x` (N, 784), floats 0 to 1, distorted, in an array of this object's own."""
         xp, own = self._xp, self._workspace.array
         source, first = self._pad(x)
         maps = self._device.to_device(self._draw_maps(len(x), rng).astype(self._dtype))

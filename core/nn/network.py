@@ -70,7 +70,7 @@ class Network:
         for name, values in state.items():
             self._weights[name][...] = device.to_device(values.astype(self.dtype))
         self._first_learning = len(self.layers)
-        self._divides = any(layer.divides for layer in self.layers)
+        self.divides = any(layer.divides for layer in self.layers)
         for index, (prefix, layer, inputs) in enumerate(_walk(layers, input_shape)):
             names = layer.parameter_shapes(inputs)
             layer.bind(
@@ -80,7 +80,7 @@ class Network:
                 {name: gradients[f"{prefix}.{name}"] for name in names},
                 {name: self._weights[f"{prefix}.{name}"] for name in layer.initial_state(inputs)},
                 propagates=index > self._first_learning,
-                divides=self._divides,
+                divides=self.divides,
             )
             if names:
                 self._first_learning = min(self._first_learning, index)
@@ -99,7 +99,7 @@ class Network:
 
     def forward(self, x: Array, *, training: bool = False) -> Array:
         """Scores (outputs, N) for the batch x (*input_shape, N)."""
-        with self.device.dividing(self._divides):
+        with self.device.dividing(self.divides):
             for layer in self.layers:
                 x = layer.forward(x, training=training)
         return x
@@ -109,7 +109,7 @@ class Network:
 
         It goes back no further than the first layer that learns: nobody asks for the gradient of the pixels.
         """
-        with self.device.dividing(self._divides):
+        with self.device.dividing(self.divides):
             for layer in reversed(self.layers[self._first_learning :]):
                 dscores = layer.backward(dscores)
 

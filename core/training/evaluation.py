@@ -31,7 +31,7 @@ class Measured:
 class DeviceDataset:
     """A set on a device: `images` uint8 (N, 784), `labels` of the index type (N,).
 
-    It fetches batches into arrays of its own: pixels (n, 784), 0 to 1, labels (n,), and targets (classes, n), one-hot
+    It fetches batches into arrays of its own: pictures uint8 (n, 784), labels (n,), and targets (classes, n), one-hot
     but for the share `smoothing` of them that is spread over all classes.
     """
 
@@ -54,14 +54,15 @@ class DeviceDataset:
         self._device.gather(self.images, rows, out=pictures)
         labels = self._workspace.array("labels", rows.shape, np.intp)
         self._device.gather(self.labels, rows, out=labels)
-        return self._as_input(pictures), labels, self._targets(labels)
+        return pictures, labels, self._targets(labels)
 
     def slice(self, start: int, stop: int) -> tuple[Array, Array, Array]:
         """The digits from `start` to before `stop`, in their own order."""
         labels = self.labels[start:stop]
-        return self._as_input(self.images[start:stop]), labels, self._targets(labels)
+        return self.images[start:stop], labels, self._targets(labels)
 
-    def _as_input(self, pictures: Array) -> Array:
+    def pixels(self, pictures: Array) -> Array:
+        """`pictures` uint8 (n, 784) as floats, 0 to 1, in an array of this set's own."""
         return to_network_input(self._device.xp, pictures, out=self._workspace.array("pixels", pictures.shape))
 
     def _targets(self, labels: Array) -> Array:
@@ -85,8 +86,8 @@ def evaluate(
         if interrupted():
             return None
         with network.device.activate():
-            pixels, _, targets = data.slice(start, start + EVALUATION_BATCH)
-            scores = network.forward(samples_last(pixels, network.input_shape))
+            pictures, _, targets = data.slice(start, start + EVALUATION_BATCH)
+            scores = network.forward(samples_last(data.pixels(pictures), network.input_shape))
             total_loss += float(loss.forward(scores, targets))
             answers.append(network.device.to_host(xp.argmax(scores, axis=0)))
     labels = network.device.to_host(data.labels)

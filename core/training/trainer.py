@@ -135,7 +135,7 @@ class _Run:
             self.optimizer = OPTIMIZERS[chosen.optimizer](self.network.parameters, self.network.gradients, self.device)
             self.average = _Average(self.network, self.preset, chosen) if chosen.averaging else None
             self.distortion = Distortion(self.device, dtype, chosen.augment)
-            self.shift = BatchShift(self.device, dtype, chosen.shift_px)
+            self.shift = BatchShift(self.device, chosen.shift_px)
             self.train_set = DeviceDataset(splits.train, self.device, dtype, CLASSES, chosen.label_smoothing)
             self.test_set = self._to_measure(splits.test)
             self.validation_set = self._to_measure(splits.validation) if splits.validation else None
@@ -218,12 +218,13 @@ class _Run:
         started = time.perf_counter()
         chosen, done = self.hyperparameters, self.step / self.total_steps
         rate = chosen.learning_rate * SCHEDULES[chosen.schedule](done) * warmed_up(done, chosen.warmup)
-        with self.device.activate():
-            pixels, labels, targets = self.train_set.batch(rows)
+        with self.device.activate(), self.device.dividing(self.network.divides):
+            pictures, labels, targets = self.train_set.batch(rows)
+            if chosen.shift_px:
+                pictures = self.shift.apply(pictures, self.augmentation_rng)
+            pixels = self.train_set.pixels(pictures)
             if chosen.augment:
                 pixels = self.distortion.apply(pixels, self.augmentation_rng)
-            if chosen.shift_px:
-                pixels = self.shift.apply(pixels, self.augmentation_rng)
             scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
             self.tally.add(self.loss.forward(scores, targets), scores, labels)
             self.network.backward(self.loss.backward())
