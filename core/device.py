@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from core import openblas
-from core.openblas import HostArray
+from core.openblas import HostArray as HostArray
 
 Array: TypeAlias = HostArray
 """An array on some device; it has NumPy's API, wherever it lives."""
@@ -110,7 +110,7 @@ class Device:
 
     def address(self, array: Array) -> int:
         """Where the array's memory begins: two arrays of one shape and strides at one address are the same."""
-        return array.ctypes.data
+        return int(array.ctypes.data)
 
     def run_together(self, work: Sequence[Callable[[], None]]) -> None:
         """Do all of `work`, each piece in a thread of its own where there is more than one; returns when all is done.
@@ -171,7 +171,7 @@ class CudaDevice(Device):
         return self.xp.take(source, rows, axis=0, out=out)
 
     def address(self, array: Array) -> int:
-        return int(array.data.ptr)
+        return int(array.data.ptr)  # type: ignore[attr-defined]
 
     def synchronize(self) -> None:
         self._device.synchronize()

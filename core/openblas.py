@@ -74,7 +74,7 @@ class OpenBLAS:
         if out_flag is not _AS_IS:
             return None
         call, real = self._gemm[out.dtype]
-        # All is turned into C's types here, once: that leaves 0.7 µs to each call. The pointers keep their arrays alive.
+        # All is turned into C's types once, which leaves 0.7 µs to each call. The pointers keep their arrays alive.
         flags = (ctypes.c_int(flag) for flag in (_ROW_MAJOR, a_flag, b_flag))
         sizes = (self._whole(size) for size in (*out.shape, a.shape[1]))
         places = [matrix.ctypes.data_as(ctypes.c_void_p) for matrix in (a, b, out)]

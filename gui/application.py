@@ -13,12 +13,13 @@ from core import VERSION
 from core.device import list_devices
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
-from core.training.events import Evaluated, StepsCompleted
+from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
 from core.training.presets import find_preset
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
 from gui.dialogs import Dialogs
+from gui.distortion_controller import DistortionController
 from gui.drawing_controller import DrawingController
 from gui.file_controller import FileController
 from gui.main_window import MainWindow
@@ -27,6 +28,7 @@ from gui.progress_controller import ProgressController
 from gui.theme import apply_theme
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
+from gui.widgets.hyperparameter_texts import change_in_words
 
 GIL_SWITCH_INTERVAL_SECONDS = 0.001
 
@@ -44,6 +46,7 @@ class Application(QObject):
         self.progress = ProgressController(parent=self)
         self.drawing = DrawingController(self)
         self.network = NetworkController(self)
+        self.distortion = DistortionController(self)
         self.files = FileController(self.network, self.dialogs, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self._shipped_answers = True
@@ -72,6 +75,9 @@ class Application(QObject):
         controls.stop_requested.connect(training.stop)
         window.preset_selector.preset_selected.connect(self._on_preset_selected)
         window.hyperparameter_form.validity_changed.connect(self._show_state)
+        window.hyperparameter_form.values_changed.connect(self._on_values_changed)
+        window.hyperparameter_form.distortion_preview.another_requested.connect(self.distortion.draw_another)
+        self.distortion.previewed.connect(window.hyperparameter_form.distortion_preview.show_pictures)
 
         self.data.done.connect(self._on_data_loaded)
         self.data.failed.connect(status.show_problem)
@@ -87,6 +93,9 @@ class Application(QObject):
         training.evaluated.connect(progress.on_evaluated)
         training.evaluated.connect(self.network.on_evaluated)
         training.weights_published.connect(self.network.on_weights_published)
+        training.changed.connect(progress.on_changed)
+        training.changed.connect(self._on_changed)
+        training.changed.connect(self.network.on_changed)
         training.ended.connect(progress.on_ended)
         training.ended.connect(self.network.on_ended)
         training.failed.connect(status.show_problem)
@@ -130,13 +139,25 @@ class Application(QObject):
             self.training.start(TrainingJob(preset, values, self.window.device_selector.selected_key()))
 
     @Slot()
+    def _on_values_changed(self) -> None:
+        values = self.window.hyperparameter_form.values()
+        if values is not None:
+            self.distortion.show(values)
+            self.training.change(values)
+
+    @Slot(HyperparametersChanged)
+    def _on_changed(self, event: HyperparametersChanged) -> None:
+        words = change_in_words(event.changes)
+        self.window.learning_plot.add_mark(event.samples, event.epoch, event.train_seconds, words)
+
+    @Slot()
     def _show_state(self) -> None:
         state = self.training.state
         can_train = state is TrainingState.IDLE and self.window.hyperparameter_form.values() is not None
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)
-        self.window.hyperparameter_form.set_editable(not state.is_running)
+        self.window.hyperparameter_form.set_running(state.is_running)
         # The next weights of the run would silently take the opened network's place.
         self.window.open_network_action.setEnabled(not state.is_running)
 
@@ -144,6 +165,7 @@ class Application(QObject):
     def _on_data_loaded(self, sets: DigitSets) -> None:
         self.training.use_data(sets)
         self.network.on_data_loaded(sets)
+        self.distortion.on_data_loaded(sets)
         # A shipped network that cannot answer has just been told of; that must stay to be read.
         problem_stands, self._shipped_answers = not self._shipped_answers, True
         if not problem_stands and not self.training.state.is_running:

@@ -4,6 +4,7 @@ It follows training and files: the shipped network first, then an opened one, or
 published weights on. It says what may be saved, and knows when unsaved work would be lost.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
 from core.digits.dataset import DigitSets
 from core.predictor import Predictor
-from core.training.events import Evaluated, TrainingEnded, Weights, WeightsPublished
+from core.training.events import Evaluated, HyperparametersChanged, TrainingEnded, Weights, WeightsPublished
 from core.training.model_file import SHIPPED_MODEL, SUFFIX, Model, ModelFileError, load_model, save_model
 from core.training.trainer import TrainingJob
 
@@ -33,6 +34,8 @@ class NetworkController(QObject):
         self._data_name = ""
         self._accuracies: dict[str, float] = {}
         self._unsaved = False
+        self._changes: list[dict[str, object]] = []
+        self._runs, self._answering_run = 0, 0
 
     @property
     def has_unsaved(self) -> bool:
@@ -74,13 +77,21 @@ class NetworkController(QObject):
 
     @Slot(TrainingJob)
     def on_job_accepted(self, job: TrainingJob) -> None:
-        self._job, self._accuracies = job, {}
+        self._job, self._accuracies, self._changes = job, {}, []
+        self._runs += 1
 
     @Slot(Evaluated)
     def on_evaluated(self, event: Evaluated) -> None:
         self._accuracies[event.split] = event.accuracy
-        if self._model is not None and self._job is not None and self._goes_on(self._job):
+        if self._model is not None and self._job is not None and self._goes_on():
             self._model = replace(self._model, facts=self._facts())
+
+    @Slot(HyperparametersChanged)
+    def on_changed(self, event: HyperparametersChanged) -> None:
+        """What was changed on the way belongs to the record of the network."""
+        if self._job is not None:
+            self._job = replace(self._job, hyperparameters=event.hyperparameters)
+            self._changes.append({"step": event.step, **event.changes})
 
     @Slot(WeightsPublished)
     def on_weights_published(self, event: WeightsPublished) -> None:
@@ -105,8 +116,8 @@ class NetworkController(QObject):
         """Make these weights of the run the network that answers."""
         assert self._job is not None
         fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())
-        goes_on = self._goes_on(self._job)
-        self._model, self._unsaved = fresh, True
+        goes_on = self._goes_on()
+        self._model, self._unsaved, self._answering_run = fresh, True, self._runs
         if goes_on:
             self.weights_changed.emit(weights)
         else:
@@ -116,11 +127,13 @@ class NetworkController(QObject):
 
     def _facts(self) -> dict[str, str]:
         facts = {"trained_on": self._data_name}
+        if self._changes:
+            facts["changes"] = json.dumps(self._changes)
         return facts | {f"{split}_accuracy": f"{accuracy:.4f}" for split, accuracy in self._accuracies.items()}
 
-    def _goes_on(self, job: TrainingJob) -> bool:
-        """Whether the network that answers is already this run's."""
-        return self._model is not None and self._model.hyperparameters is job.hyperparameters
+    def _goes_on(self) -> bool:
+        """Whether the network that answers is already the one in training."""
+        return self._model is not None and self._answering_run == self._runs
 
     def _open(self, path: Path, words: str) -> bool:
         try:
@@ -128,7 +141,7 @@ class NetworkController(QObject):
         except ModelFileError as error:
             self.failed.emit(str(error))
             return False
-        self._model, self._unsaved = model, False
+        self._model, self._unsaved, self._answering_run = model, False, -1
         self.predictor_changed.emit(Predictor.from_model(model))
         self._name(words, model.test_accuracy)
         self.can_save_changed.emit(True)

@@ -6,10 +6,11 @@ status line only the latest when its timer comes round.
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
-from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.trainer import TrainingJob
 from gui.training_state import TrainingState
 
@@ -65,6 +66,12 @@ class ProgressController(QObject):
     @Slot(TrainingStarted)
     def on_started(self, event: TrainingStarted) -> None:
         self._plan = event
+
+    @Slot(HyperparametersChanged)
+    def on_changed(self, event: HyperparametersChanged) -> None:
+        if self._plan is not None and self._job is not None:
+            self._plan = replace(self._plan, total_steps=event.total_steps)
+            self._job = replace(self._job, hyperparameters=event.hyperparameters)
 
     @Slot(StepsCompleted)
     def on_steps_completed(self, event: StepsCompleted) -> None:

@@ -105,6 +105,13 @@ def thin_pen(colour: str) -> QPen:
     return pen
 
 
+def mark_pen(scheme: Colours) -> QPen:
+    """The line that marks a moment of a run."""
+    pen = thin_pen(scheme.muted)
+    pen.setDashPattern([1, 3])
+    return pen
+
+
 def curve_pen(series: str, scheme: Colours) -> QPen:
     """The pen of a curve: its colour and line style. One pixel wide: whoever draws makes it `CURVE_WIDTH_PX`."""
     pen = thin_pen(scheme.curves[series])
@@ -219,19 +226,21 @@ def _stylesheet(scheme: Colours) -> str:
     down, up = _arrow("top", scheme.field), _arrow("bottom", scheme.field)
     down_off, up_off = _arrow("top", scheme.window), _arrow("bottom", scheme.window)
     return f"""
-    QComboBox, QAbstractSpinBox, QLineEdit {{
+    QComboBox, QAbstractSpinBox, QLineEdit, QPlainTextEdit {{
         background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
         padding: 3px 8px; min-height: 20px; selection-background-color: {scheme.accent};
         selection-color: {scheme.on_accent};
     }}
     QComboBox {{ combobox-popup: 0; }}
-    QLineEdit {{ padding: 3px 6px; }}
+    QLineEdit, QPlainTextEdit {{ padding: 3px 6px; }}
     QAbstractSpinBox > QLineEdit {{ background: transparent; border: none; padding: 0; min-height: 0; }}
     QAbstractSpinBox {{ padding: 1px 4px 2px 8px; }}
-    QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover {{ border-color: {scheme.disabled}; }}
-    QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus {{ border: 1px solid {scheme.accent}; }}
-    QLineEdit[problem="true"] {{ border: 1px solid {scheme.problem}; }}
-    QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled {{
+    QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover,
+    QPlainTextEdit:hover {{ border-color: {scheme.disabled}; }}
+    QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus,
+    QPlainTextEdit:focus {{ border: 1px solid {scheme.accent}; }}
+    QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled,
+    QPlainTextEdit:disabled {{
         background: {scheme.window}; color: {scheme.muted};
     }}
     QComboBox::drop-down {{ border: none; width: 22px; }}

@@ -8,8 +8,16 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DatasetError, DigitSets, split
-from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted, WeightsPublished
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.events import (
+    Evaluated,
+    HyperparametersChanged,
+    StepsCompleted,
+    TrainingEnded,
+    TrainingStarted,
+    WeightsPublished,
+)
+from core.training.hyperparameters import HyperparameterError, Hyperparameters
+from core.training.trainer import TrainingControl, TrainingJob, check_change, train
 from gui.training_state import TrainingState
 from gui.worker_thread import WorkerThread
 
@@ -23,6 +31,7 @@ class TrainingController(QObject):
     steps_completed = Signal(StepsCompleted)
     evaluated = Signal(Evaluated)
     weights_published = Signal(WeightsPublished)
+    changed = Signal(HyperparametersChanged)
     ended = Signal(TrainingEnded)
     failed = Signal(str)
 
@@ -32,11 +41,13 @@ class TrainingController(QObject):
         self._sets: DigitSets | None = None
         self._thread: WorkerThread | None = None
         self._control = TrainingControl()
+        self._job: TrainingJob | None = None
         self._signals = {
             TrainingStarted: self.started,
             StepsCompleted: self.steps_completed,
             Evaluated: self.evaluated,
             WeightsPublished: self.weights_published,
+            HyperparametersChanged: self.changed,
             TrainingEnded: self.ended,
         }
 
@@ -65,6 +76,7 @@ class TrainingController(QObject):
         self._thread.produced.connect(self._on_produced)
         self._thread.failed.connect(self.failed)
         self._thread.finished.connect(self._on_finished)
+        self._job = job
         self.job_accepted.emit(job)
         self._move_to(TrainingState.TRAINING)
         self._thread.start()
@@ -80,6 +92,17 @@ class TrainingController(QObject):
         if self._state is TrainingState.PAUSED:
             self._control.resume()
             self._move_to(TrainingState.TRAINING)
+
+    def change(self, hyperparameters: Hyperparameters) -> None:
+        """Let the run go on with these from its next step; what cannot be is told and changes nothing."""
+        if self._job is None or self._state not in (TrainingState.TRAINING, TrainingState.PAUSED):
+            return
+        try:
+            check_change(self._job.preset, self._job.hyperparameters, hyperparameters)
+        except HyperparameterError as error:
+            self.failed.emit(str(error))
+            return
+        self._control.change(hyperparameters)
 
     @Slot()
     def stop(self) -> None:

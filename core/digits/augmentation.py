@@ -7,6 +7,7 @@ few numbers a batch or a picture, so that every device sees the same pictures; a
 import numpy as np
 
 from core.device import Array, Device, DTypeLike, HostArray
+from core.digits.dataset import to_network_input
 from core.workspace import Workspace
 
 SIDE = 28
@@ -167,3 +168,15 @@ def _bumps() -> HostArray:
     bell = np.exp(-0.5 * ((np.arange(SIDE) - middles[:, None]) / _BUMP_WIDTH_PX) ** 2)
     bumps = np.einsum("ir,jc->ijrc", bell, bell).reshape(_BUMPS**2, SIDE * SIDE)
     return bumps / np.sqrt((bumps**2).sum(axis=0).mean())
+
+
+def distorted_examples(images: HostArray, strength: float, shift_px: int, seed: int) -> HostArray:
+    """`images` uint8 (N, 28, 28) as training would show them, to be looked at; the same seed draws the same."""
+    device, rng = Device(), np.random.default_rng(seed)
+    pictures = images.reshape(len(images), -1)
+    if shift_px:
+        pictures = BatchShift(device, shift_px).apply(pictures, rng)
+    pixels = to_network_input(np, pictures, out=np.empty(pictures.shape, np.float32))
+    if strength:
+        pixels = Distortion(device, np.float32, strength).apply(pixels, rng)
+    return np.rint(pixels * 255.0).astype(np.uint8).reshape(images.shape)

@@ -8,8 +8,8 @@
     relu, leaky-relu, sigmoid, tanh, gelu, straight-relu
     flatten      from a picture to a row; implied before linear
 
-Items are separated by commas. After `conv` and `linear` may follow `bn` and an activation in the same item. A mistake is
-answered at the very word. It is a room of its own because the text comes from people and from files: everything about
+Items are separated by commas. After `conv` and `linear` may follow `bn` and an activation in the same item. A mistake
+is answered at the very word. It is a room of its own because the text comes from people and from files: everything about
 it is checked here, sizes too, before anything is built.
 """
 
@@ -27,7 +27,6 @@ from core.nn.layers.flatten import Flatten
 from core.nn.layers.layer import Layer, Shape, ShapeError
 from core.nn.layers.linear import Linear
 from core.nn.layers.max_pool2d import MaxPool2d
-from core.nn.network import parameter_shapes
 
 ACTIVATIONS: Mapping[str, Callable[[], Layer]] = {
     layer.name: layer for layer in (ReLU, LeakyReLU, Sigmoid, Tanh, GELU, StraightThroughReLU)
@@ -149,7 +148,9 @@ def _item(words: list[_Word], axes: int, initializer: Initializer) -> list[tuple
         _no_more(rest[1:], kind.text)
         return [(kind, f"pool {size}", MaxPool2d(size))]
     if kind.text == "conv":
-        channels, size = (int(n) for n in _number(kind, rest, "channels and kernel, such as conv 16x3", r"(\d{1,5})x(\d{1,3})"))
+        channels, size = (
+            int(n) for n in _number(kind, rest, "channels and kernel, such as conv 16x3", r"(\d{1,5})x(\d{1,3})")
+        )
         _within(rest[0], "channels", channels, 1, MAX_CHANNELS)
         _within(rest[0], "kernel", size, 1, MAX_KERNEL)
         options, more = _options(rest[1:], ("same", "nobias"), kind, initializer)

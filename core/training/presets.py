@@ -77,8 +77,8 @@ _ALL = (
         name="best-mlp",
         title="Best MLP",
         lesson=(
-            "How far a network goes without convolutions: wide layers, batch normalization, dropout, and digits that are "
-            "distorted anew each time they are seen."
+            "How far a network goes without convolutions: wide layers, batch normalization, dropout, and digits that "
+            "are distorted anew each time they are seen."
         ),
         figure="",
         hyperparameters=Hyperparameters(
@@ -121,8 +121,8 @@ _ALL = (
         name="linear-softmax",
         title="Linear softmax",
         lesson=(
-            "No hidden layer at all: one weighted sum of the pixels for each digit. It shows how far that goes, and what "
-            "the hidden layers of the others are for."
+            "No hidden layer at all: one weighted sum of the pixels for each digit. It shows how far that goes, and "
+            "what the hidden layers of the others are for."
         ),
         figure="",
         hyperparameters=Hyperparameters(network="linear 10", learning_rate=0.1, schedule="cosine", epochs=10),
@@ -131,8 +131,8 @@ _ALL = (
         name="two-layer-net",
         title="Two-layer net",
         lesson=(
-            "Fifty sigmoid units and plain gradient descent, as textbooks begin. It learns slowly; change the activation "
-            "to relu, or the optimizer to adam, and watch what that is worth."
+            "Fifty sigmoid units and plain gradient descent, as textbooks begin. It learns slowly; change the "
+            "activation to relu, or the optimizer to adam, and watch what that is worth."
         ),
         figure="",
         hyperparameters=Hyperparameters(
@@ -162,8 +162,8 @@ _ALL = (
         name="simple-conv-net",
         title="Simple conv net",
         lesson=(
-            "One convolution of 5x5 and one pooling before the dense layers: the smallest network that uses that pixels "
-            "have neighbours."
+            "One convolution of 5x5 and one pooling before the dense layers: the smallest network that uses that "
+            "pixels have neighbours."
         ),
         figure="",
         hyperparameters=Hyperparameters(
@@ -197,8 +197,8 @@ _ALL = (
         name="pycuda-seed",
         title="PyCUDA perceptron",
         lesson=(
-            "The plainest network that works: no biases, no softmax, squared error, every weight positive at the start. "
-            "It learns from all 60,000 training digits, so its live curve is the test set."
+            "The plainest network that works: no biases, no softmax, squared error, every weight positive at the "
+            "start. It learns from all 60,000 training digits, so its live curve is the test set."
         ),
         figure="97.7 % in 15 s",
         hyperparameters=Hyperparameters(

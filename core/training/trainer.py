@@ -108,7 +108,10 @@ def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -
             raise HyperparameterError(f"{words} cannot be changed while training; it counts from the next run on")
     if before.network != after.network:
         old, new = (find_preset(preset).build_layers(chosen.network) for chosen in (before, after))
-        same = [type(a) is type(b) and (isinstance(a, Dropout) or _settings(a) == _settings(b)) for a, b in zip(old, new)]
+        same = [
+            type(a) is type(b) and (isinstance(a, Dropout) or _settings(a) == _settings(b))
+            for a, b in zip(old, new, strict=False)
+        ]
         if len(old) != len(new) or not all(same):
             raise HyperparameterError(
                 "of the network, only dropout can be changed while training; the rest counts from the next run on"
@@ -313,7 +316,7 @@ class _Run:
 
     def _ended(self) -> TrainingEnded:
         network = self._measured_network()
-        weights = network.export_weights()
+        weights: Weights = network.export_weights()
         went_astray = self.outcome == "diverged" or not _all_finite(weights)
         if went_astray:
             weights = self.finite_weights

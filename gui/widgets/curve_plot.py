@@ -4,7 +4,7 @@ A room of its own because all that is known about pyqtgraph's speed and manners 
 told to, and then about a thousand points a curve, however many there are.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -61,6 +61,7 @@ class CurvePlot(QWidget):
         self._best_mark = pg.ScatterPlotItem(size=13, pxMode=True, symbol="star")
         self._note = pg.TextItem()
         self._pointer = pg.InfiniteLine(angle=90)
+        self._marks: list[pg.InfiniteLine] = []
         self._set_up_canvas(axis_numbers)
         self._arrange()
         self._restyle()
@@ -71,6 +72,19 @@ class CurvePlot(QWidget):
         self._axis = axis
         self._reach = 0.0
         self._follows = True
+
+    def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
+        """Draw a vertical line, with words beside it, at each of these places of the axis."""
+        for line in self._marks:
+            self.canvas.removeItem(line)
+        self._marks = []
+        for x, words in marks:
+            line = pg.InfiniteLine(
+                x, angle=90, label=words or None, labelOpts={"position": 0.06, "anchors": [(0, 1), (0, 1)]}
+            )
+            self.canvas.addItem(line, ignoreBounds=True)
+            self._marks.append(line)
+        self._restyle_marks()
 
     def set_logarithmic(self, logarithmic: bool) -> None:
         """From the next `draw` on, space the values by their magnitude."""
@@ -188,6 +202,14 @@ class CurvePlot(QWidget):
         behind.setAlphaF(0.8)
         self._note.fill = pg.mkBrush(behind)
         self._pointer.setPen(theme.thin_pen(scheme.muted))
+        self._restyle_marks()
+
+    def _restyle_marks(self) -> None:
+        scheme = theme.colours(self.palette())
+        for line in self._marks:
+            line.setPen(theme.mark_pen(scheme))
+            if (label := getattr(line, "label", None)) is not None:
+                label.setColor(scheme.muted)
 
     def _draw_series(self, name: str, history: CurveHistory | None, low: float, high: float) -> None:
         if history is None:

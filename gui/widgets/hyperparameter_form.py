@@ -4,57 +4,82 @@ A room of its own because it alone turns what is typed into `Hyperparameters` an
 nothing here repeats a number.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
+    QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QFormLayout,
     QFrame,
     QLabel,
-    QLineEdit,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
-from core.training.hyperparameters import (
-    MAX_HIDDEN_LAYERS,
-    OPTIMIZERS,
-    PRECISIONS,
-    RANGES,
-    SCHEDULES,
-    Hyperparameters,
-)
+from core.nn.optimizers import OPTIMIZERS
+from core.nn.schedules import SCHEDULES
+from core.training.hyperparameters import CHANGEABLE, PRECISIONS, RANGES, Hyperparameters
 from gui import theme
+from gui.widgets.distortion_preview import DistortionPreview
 from gui.widgets.hyperparameter_texts import choice_title, label_and_explanation
 from gui.widgets.learning_rate_field import DecimalField, LearningRateField
+from gui.widgets.network_field import NetworkField
 
 _EXPLANATION_LINES = 6
 _FIELD_WIDTH_PX = 104
-_WHOLE_NUMBERS = ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px")
+_MOMENTUM_OPTIMIZERS = ("momentum", "nesterov")
+_WHOLE_NUMBERS = ("batch_size", "epochs", "seed", "shift_px", "patience", "validation_digits", "evaluate_every")
+_SHARES = {
+    "momentum": 3,
+    "weight_decay": 5,
+    "clip_norm": 2,
+    "warmup": 2,
+    "augment": 2,
+    "label_smoothing": 2,
+    "averaging": 4,
+}
+"""Fields for fractions, with the digits behind the point."""
 _ORDER = (
-    "hidden",
+    "network",
     "optimizer",
     "learning_rate",
     "momentum",
     "schedule",
+    "warmup",
     "batch_size",
     "epochs",
-    "seed",
-    "validation_digits",
-    "evaluate_every",
     "shift_px",
     "augment",
+    "weight_decay",
+    "label_smoothing",
+    "averaging",
+    "clip_norm",
+    "patience",
+    "keep_best",
+    "validation_digits",
+    "evaluate_every",
+    "seed",
     "precision",
 )
-_STEPS = {"momentum": 0.01, "augment": 0.1, "validation_digits": 1000, "evaluate_every": 1000}
+_STEPS = {
+    "momentum": 0.01,
+    "augment": 0.05,
+    "warmup": 0.05,
+    "weight_decay": 0.001,
+    "label_smoothing": 0.01,
+    "averaging": 0.01,
+    "clip_norm": 0.5,
+    "validation_digits": 1000,
+    "evaluate_every": 1000,
+}
 _ADAPTIVE_STEPS = ("batch_size",)
 
 
@@ -66,47 +91,55 @@ class HyperparameterForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown = Hyperparameters(hidden=())
-        self._hidden: tuple[int, ...] | None = ()
-        self._editable = True
-        self._hidden_field = QLineEdit()
+        self._shown = Hyperparameters(network="linear 10")
+        self._running = False
+        self._was_valid = True
+        self._network = NetworkField()
         self._numbers = _number_fields()
         self._choices = {
             "optimizer": _choice_field(OPTIMIZERS),
             "schedule": _choice_field(SCHEDULES),
             "precision": _choice_field(PRECISIONS),
         }
-        self._fields: dict[str, QWidget] = {"hidden": self._hidden_field, **self._numbers, **self._choices}
+        self._keep_best = QCheckBox()
+        self._fields: dict[str, QWidget] = {
+            "network": self._network.editor,
+            "keep_best": self._keep_best,
+            **self._numbers,
+            **self._choices,
+        }
+        self.distortion_preview = DistortionPreview()
         self._lesson = QLabel(wordWrap=True)
-        self._hidden_message = QLabel(wordWrap=True)
         self._explained = QLabel()
         self._explanation = QLabel(wordWrap=True)
         self._arrange()
+        self.show_values(self._shown)
         self._connect()
-        self._explain("hidden")
-        self._on_hidden_edited()
+        self._explain("network")
+        self._show_what_counts()
 
     def show_values(self, hyperparameters: Hyperparameters) -> None:
         """Put `hyperparameters` into the fields."""
         before = self.values()
         self._shown = hyperparameters
         self.blockSignals(True)
-        self._hidden_field.setText(", ".join(str(units) for units in hyperparameters.hidden))
+        self._network.show_network(hyperparameters.network)
         for name, choice in self._choices.items():
             choice.setCurrentIndex(choice.findData(getattr(hyperparameters, name)))
         for name, number in self._numbers.items():
             number.setValue(getattr(hyperparameters, name))
+        self._keep_best.setChecked(hyperparameters.keep_best)
         self.blockSignals(False)
-        if before is None:
-            self.validity_changed.emit(True)
+        self._tell_validity()
         if before != hyperparameters:
             self.values_changed.emit()
 
     def values(self) -> Hyperparameters | None:
         """What the fields say; None while one of them is invalid."""
-        if self._hidden is None:
+        network = self._network.network()
+        if network is None:
             return None
-        chosen: dict[str, Any] = {"hidden": self._hidden}
+        chosen: dict[str, Any] = {"network": network, "keep_best": self._keep_best.isChecked()}
         for name, number in self._numbers.items():
             chosen[name] = number.value() if number.decimals() else int(number.value())
         for name, choice in self._choices.items():
@@ -118,12 +151,15 @@ class HyperparameterForm(QWidget):
         """Show what the preset teaches, above the fields."""
         self._lesson.setText(lesson)
 
-    def set_editable(self, editable: bool) -> None:
-        """Whether the fields may be edited; they stay readable, and explained, if not."""
-        self._editable = editable
-        for field in self._fields.values():
-            field.setEnabled(editable)
-        self._show_whether_momentum_counts()
+    def set_running(self, running: bool) -> None:
+        """While a run goes on, only what may be changed during one can be edited; the rest stays readable."""
+        self._running = running
+        for name, field in self._fields.items():
+            field.setEnabled(not running or name in CHANGEABLE)
+        for number in self._numbers.values():
+            # During a run each value counts from the next step, so a half-typed one must not.
+            number.setKeyboardTracking(not running)
+        self._show_what_counts()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Explain the field under the keyboard or the mouse; let the wheel scroll the form unless a field has focus."""
@@ -148,10 +184,10 @@ class HyperparameterForm(QWidget):
         inside = QVBoxLayout(scrolled)
         inside.setContentsMargins(theme.MARGIN, 0, theme.MARGIN, theme.MARGIN)
         inside.setSpacing(theme.MARGIN)
-        self._hidden_field.setPlaceholderText(self.tr("none"))
         self._lesson.setObjectName("lessonLabel")
         self._lesson.setProperty("muted", True)
         inside.addWidget(self._lesson)
+        inside.addWidget(self._network)
         inside.addLayout(self._rows())
         inside.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
@@ -183,11 +219,11 @@ class HyperparameterForm(QWidget):
             self._describe(field, name)
             field.setObjectName(f"{name}Field")
             field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            if name == "network":
+                continue
             rows.addRow(label, field)
-            if name == "hidden":
-                self._hidden_message.setObjectName("hiddenMessage")
-                self._hidden_message.setProperty("problem", True)
-                rows.addRow(self._hidden_message)
+            if name == "augment":
+                rows.addRow(self.distortion_preview)
         return rows
 
     def _explanation_card(self) -> QWidget:
@@ -213,8 +249,9 @@ class HyperparameterForm(QWidget):
         return framed
 
     def _connect(self) -> None:
-        self._hidden_field.textChanged.connect(self._on_hidden_edited)
-        self._choices["optimizer"].currentIndexChanged.connect(self._show_whether_momentum_counts)
+        self._network.changed.connect(self._on_edited)
+        self._keep_best.toggled.connect(self._on_edited)
+        self._choices["optimizer"].currentIndexChanged.connect(self._show_what_counts)
         for choice in self._choices.values():
             choice.currentIndexChanged.connect(self._on_edited)
         for number in self._numbers.values():
@@ -222,23 +259,18 @@ class HyperparameterForm(QWidget):
 
     @Slot()
     def _on_edited(self) -> None:
+        self._tell_validity()
         self.values_changed.emit()
 
-    @Slot()
-    def _on_hidden_edited(self) -> None:
-        was_valid = self._hidden is not None
-        self._hidden, problem = _read_hidden(self._hidden_field.text())
-        self._hidden_message.setText(problem)
-        self._hidden_message.setVisible(bool(problem))
-        self._hidden_field.setProperty("problem", bool(problem))
-        self._hidden_field.style().polish(self._hidden_field)
-        if was_valid != (self._hidden is not None):
-            self.validity_changed.emit(self._hidden is not None)
-        self.values_changed.emit()
+    def _tell_validity(self) -> None:
+        valid = self._network.network() is not None
+        if valid != self._was_valid:
+            self._was_valid = valid
+            self.validity_changed.emit(valid)
 
     @Slot()
-    def _show_whether_momentum_counts(self) -> None:
-        self._numbers["momentum"].setEnabled(self._editable and self._choices["optimizer"].currentData() == "sgd")
+    def _show_what_counts(self) -> None:
+        self._numbers["momentum"].setEnabled(self._choices["optimizer"].currentData() in _MOMENTUM_OPTIMIZERS)
 
     def _explain(self, name: str) -> None:
         label, explanation = label_and_explanation(name)
@@ -247,8 +279,8 @@ class HyperparameterForm(QWidget):
 
 
 def _number_fields() -> dict[str, QDoubleSpinBox]:
-    fields: dict[str, QDoubleSpinBox] = {"learning_rate": LearningRateField(), "momentum": DecimalField(decimals=3)}
-    fields["augment"] = DecimalField(decimals=2)
+    fields: dict[str, QDoubleSpinBox] = {"learning_rate": LearningRateField()}
+    fields |= {name: DecimalField(decimals=decimals) for name, decimals in _SHARES.items()}
     # QSpinBox ends at 2^31, the seed does not; a double is exact to 2^53.
     fields |= {name: QDoubleSpinBox(decimals=0) for name in _WHOLE_NUMBERS}
     for name, field in fields.items():
@@ -269,28 +301,9 @@ def _limit(field: QDoubleSpinBox, name: str) -> None:
     field.lineEdit().setTextMargins(theme.SPACING - 2, 0, 0, 0)
 
 
-def _choice_field(choices: tuple[str, ...]) -> QComboBox:
+def _choice_field(choices: Iterable[str]) -> QComboBox:
     field = QComboBox()
     for choice in choices:
         field.addItem(choice_title(choice), choice)
     field.setMinimumWidth(_FIELD_WIDTH_PX)
     return field
-
-
-def _read_hidden(text: str) -> tuple[tuple[int, ...] | None, str]:
-    """The layer sizes in `text`, or None and a sentence that says what is wrong with it."""
-    sizes = [part for part in re.split(r"[\s,;×]+", text.strip()) if part]
-    limits = RANGES["hidden"]
-    number = QLocale().toString
-    if len(sizes) > MAX_HIDDEN_LAYERS:
-        problem = QCoreApplication.translate("HyperparameterForm", "That is %1 hidden layers; give at most %2.")
-        return None, problem.replace("%1", number(len(sizes))).replace("%2", number(MAX_HIDDEN_LAYERS))
-    for size in sizes:
-        # A leading zero is what is left of a number with separators: 1,024 would be read as the layers 1 and 24.
-        if not re.fullmatch(r"[1-9][0-9]{0,8}", size) or not limits.minimum <= int(size) <= limits.maximum:
-            problem = QCoreApplication.translate(
-                "HyperparameterForm", "“%1” is no layer size; give whole numbers from %2 to %3, without separators."
-            )
-            problem = problem.replace("%2", number(int(limits.minimum))).replace("%3", number(int(limits.maximum)))
-            return None, problem.replace("%1", size[:20])
-    return tuple(int(size) for size in sizes), ""

@@ -4,6 +4,9 @@ A room of its own because these sentences are the teacher in the window: they ca
 one place, without a form around them.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtCore import QCoreApplication
 
 
@@ -11,20 +14,20 @@ def label_and_explanation(name: str) -> tuple[str, str]:
     """The label of the hyperparameter `name`, and one or two sentences about what the choice does."""
     translate = QCoreApplication.translate
     texts = {
-        "hidden": (
-            translate("HyperparameterForm", "Hidden layers"),
+        "network": (
+            translate("HyperparameterForm", "Network"),
             translate(
                 "HyperparameterForm",
-                "Units in each hidden layer, first to last: 256, or 512, 128. More units tell more shapes apart, but "
-                "make every step slower and learning by heart easier. Empty means no hidden layer.",
+                "The layers, first to last: linear 256 relu, or conv 16x3 relu, pool 2; also bn, dropout 0.3, same, "
+                "gelu, tanh, sigmoid, leaky-relu. It ends with linear 10. Wider tells more apart and makes each step slower.",
             ),
         ),
         "optimizer": (
             translate("HyperparameterForm", "Optimizer"),
             translate(
                 "HyperparameterForm",
-                "How a gradient becomes a change of the weights. SGD moves all weights by one rule; Adam gives each a "
-                "step of its own size and forgives a badly chosen learning rate.",
+                "How a gradient becomes a change of the weights. SGD and Momentum move all weights by one rule; Adam "
+                "and its kin give each a step of its own size and forgive a badly chosen learning rate.",
             ),
         ),
         "learning_rate": (
@@ -40,15 +43,70 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate(
                 "HyperparameterForm",
                 "The share of each update that carries on into the next. It gathers speed along steady slopes and "
-                "rolls over small bumps; too much overshoots. Only for SGD: Adam brings its own.",
+                "rolls over small bumps; too much overshoots. For Momentum and Nesterov: others bring their own.",
             ),
         ),
         "schedule": (
             translate("HyperparameterForm", "Schedule"),
             translate(
                 "HyperparameterForm",
-                "How the learning rate goes on over the run. Constant keeps it; cosine lets it fall to nothing by the "
-                "end, which often settles the last mistakes.",
+                "How the learning rate goes on over the run. Constant keeps it; step and cosine lower it, which often "
+                "settles the last mistakes; one-cycle first raises it, then lets it fall to nothing.",
+            ),
+        ),
+        "warmup": (
+            translate("HyperparameterForm", "Warm-up"),
+            translate(
+                "HyperparameterForm",
+                "The share of the run over which the learning rate first rises from nothing. It keeps the first steps, "
+                "taken from random weights, from doing damage.",
+            ),
+        ),
+        "weight_decay": (
+            translate("HyperparameterForm", "Weight decay"),
+            translate(
+                "HyperparameterForm",
+                "Pulls every weight a little towards 0 at each step, so that only those stay large that are worth it. "
+                "It makes learning by heart harder.",
+            ),
+        ),
+        "clip_norm": (
+            translate("HyperparameterForm", "Clip gradient"),
+            translate(
+                "HyperparameterForm",
+                "The longest gradient a step may use; a longer one is shortened to this. It tames rare wild batches. "
+                "With 0 every gradient is used as it is.",
+            ),
+        ),
+        "label_smoothing": (
+            translate("HyperparameterForm", "Label smoothing"),
+            translate(
+                "HyperparameterForm",
+                "The share of certainty taken from the right answer and spread over all ten. The network learns not to "
+                "be too sure, which often makes it right a little more often.",
+            ),
+        ),
+        "averaging": (
+            translate("HyperparameterForm", "Averaging"),
+            translate(
+                "HyperparameterForm",
+                "Measures and keeps a running mean of the weights, with this share of the old at each step: 0.99 looks "
+                "back about a hundred steps. It smooths out the noise of the last ones; 0 keeps the weights themselves.",
+            ),
+        ),
+        "patience": (
+            translate("HyperparameterForm", "Patience (epochs)"),
+            translate(
+                "HyperparameterForm",
+                "Ends the run once so many epochs have brought no better validation accuracy. With 0 it always goes on "
+                "to the end.",
+            ),
+        ),
+        "keep_best": (
+            translate("HyperparameterForm", "Keep the best"),
+            translate(
+                "HyperparameterForm",
+                "Keeps the weights with the best validation accuracy of the run instead of the last ones.",
             ),
         ),
         "batch_size": (
@@ -103,8 +161,8 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate("HyperparameterForm", "Distortion"),
             translate(
                 "HyperparameterForm",
-                "How strongly each digit is turned, scaled, slanted and shifted at random before it is learned from. "
-                "Learning by heart gets harder, drawn digits are read better; each step takes longer.",
+                "How strongly each digit is turned, scaled, slanted, shifted and warped at random before it is learned "
+                "from. Learning by heart gets harder, drawn digits are read better; each step takes longer.",
             ),
         ),
         "precision": (
@@ -119,13 +177,31 @@ def label_and_explanation(name: str) -> tuple[str, str]:
     return texts[name]
 
 
+def change_in_words(changes: Mapping[str, Any]) -> str:
+    """Changed hyperparameters with their new values, as short as they fit beside a curve."""
+    words = []
+    for name, value in changes.items():
+        # Of the network, only dropout can change.
+        shown = "" if name == "network" else f" {value:g}"
+        title = QCoreApplication.translate("HyperparameterForm", "Dropout") if name == "network" else ""
+        words.append((title or label_and_explanation(name)[0]) + shown)
+    return ", ".join(words)
+
+
 def choice_title(value: str) -> str:
     """How one of the choices of optimizer, schedule and precision is written on screen."""
     translate = QCoreApplication.translate
     titles = {
         "sgd": translate("HyperparameterForm", "SGD"),
+        "momentum": translate("HyperparameterForm", "Momentum"),
+        "nesterov": translate("HyperparameterForm", "Nesterov"),
+        "adagrad": translate("HyperparameterForm", "AdaGrad"),
+        "rmsprop": translate("HyperparameterForm", "RMSprop"),
         "adam": translate("HyperparameterForm", "Adam"),
+        "adamw": translate("HyperparameterForm", "AdamW"),
         "constant": translate("HyperparameterForm", "Constant"),
+        "step": translate("HyperparameterForm", "Step"),
         "cosine": translate("HyperparameterForm", "Cosine"),
+        "one-cycle": translate("HyperparameterForm", "One cycle"),
     }
     return titles.get(value, value)

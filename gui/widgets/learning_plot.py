@@ -46,6 +46,7 @@ class LearningPlot(QWidget):
         self._place = QLabel()
         self._fit = QPushButton(self.tr("Fit"))
         self._waiting: list[CurvePlot] = []
+        self._marks: list[tuple[dict[str, float], str]] = []
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timeout)
         self.set_redraw_interval_ms(REDRAW_INTERVAL_MS)
@@ -59,8 +60,14 @@ class LearningPlot(QWidget):
         self._histories[series].append(samples, epoch, seconds, accuracy, loss)
         self._redraw_soon()
 
+    def add_mark(self, samples: int, epoch: float, seconds: float, words: str) -> None:
+        """Mark this moment of the run with `words`: something was changed there."""
+        self._marks.append(({"samples": samples, "epoch": epoch, "seconds": seconds}, words))
+        self._show_marks()
+
     def reset(self) -> None:
-        """Forget all points: a new run begins."""
+        """Forget all points and marks: a new run begins."""
+        self._marks = []
         self._histories = {name: CurveHistory() for name in SERIES}
         self._on_axis_changed()
 
@@ -198,6 +205,13 @@ class LearningPlot(QWidget):
         if self.isVisible() and not self._timer.isActive():
             self._timer.start()
 
+    def _show_marks(self) -> None:
+        marks = [(places[self._axis.currentData()], words) for places, words in self._marks]
+        # The words stand above the upper plot; a line is enough below.
+        self._accuracy.show_marks(marks)
+        self._loss.show_marks([(x, "") for x, _ in marks])
+        self._redraw_soon()
+
     @Slot()
     def _on_timeout(self) -> None:
         if self._waiting and self.isVisible():
@@ -209,6 +223,7 @@ class LearningPlot(QWidget):
     def _on_axis_changed(self) -> None:
         for plot in (self._accuracy, self._loss):
             plot.show_histories(self._histories, self._axis.currentData())
+        self._show_marks()
         self._on_pointer_left()
         self._redraw_soon()
 

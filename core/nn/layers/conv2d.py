@@ -27,8 +27,8 @@ _FEW_CHANNELS = 4
 class Conv2d(Layer):
     """y = b + W * x (cross-correlation, stride 1), with W (k, k, out, in) and b (out,).
 
-    Backward: dW[i, j] = Σ dy[:, h] x[:, h+i, j:j+W']ᵀ over the rows h, db = Σ dy, and dx is the sum of W[i, j]ᵀ dy over the
-    places each x was met. Pictures shrink by k - 1, or stay as they are with `same`: then they get a border of zeros.
+    Backward: dW[i, j] = Σ dy[:, h] x[:, h+i, j:j+W']ᵀ over the rows h, db = Σ dy, and dx is the sum of W[i, j]ᵀ dy over
+    the places each x was met. Pictures shrink by k - 1, or stay as they are with `same`: then they get a border of zeros.
     """
 
     name = "conv"
@@ -91,7 +91,9 @@ class Conv2d(Layer):
         rows = self.shares(dy.shape[1], work)
         # Each share of the rows sums up a gradient of its own.
         parts = self.workspace.array("dweight", (len(rows), *self._weight.shape))
-        plan = self._plan("dW", x, dy, lambda: [self._weight_products(x, dy, *pair) for pair in zip(parts, rows, strict=True)])
+        plan = self._plan(
+            "dW", x, dy, lambda: [self._weight_products(x, dy, *pair) for pair in zip(parts, rows, strict=True)]
+        )
         if self.propagates:
             dx = self.workspace.array("dx", x.shape)
             source_rows = self.shares(x.shape[1], work)
@@ -110,10 +112,13 @@ class Conv2d(Layer):
         return dx[:, inside, inside]
 
     def _together(
-        self, task: Callable[[slice, Sequence[Product]], None], parts: Sequence[slice], plan: Sequence[Sequence[Product]]
+        self,
+        task: Callable[[slice, Sequence[Product]], None],
+        parts: Sequence[slice],
+        plan: Sequence[Sequence[Product]],
     ) -> None:
         pairs = zip(parts, plan, strict=True)
-        self.device.run_together([lambda p=part, l=products: task(p, l) for part, products in pairs])  # type: ignore[misc]
+        self.device.run_together([lambda p=part, made=products: task(p, made) for part, products in pairs])  # type: ignore[misc]
 
     def _load_weight(self) -> None:
         """W as (k, k, out, in); where x is unfolded, with the bias as one more input, as (1, 1, out, k k in + 1)."""
