@@ -9,8 +9,8 @@
     flatten      from a picture to a row; implied before linear
 
 Items are separated by commas. After `conv` and `linear` may follow `bn` and an activation in the same item. A mistake
-is answered at the very word. It is a room of its own because the text comes from people and from files: everything about
-it is checked here, sizes too, before anything is built.
+is answered at the very word. It is a room of its own because the text comes from people and from files: everything
+about it is checked here, sizes too, before anything is built.
 """
 
 import math

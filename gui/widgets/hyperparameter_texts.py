@@ -19,7 +19,7 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate(
                 "HyperparameterForm",
                 "The layers, first to last: linear 256 relu, or conv 16x3 relu, pool 2; also bn, dropout 0.3, same, "
-                "gelu, tanh, sigmoid, leaky-relu. It ends with linear 10. Wider tells more apart and makes each step slower.",
+                "gelu, tanh, sigmoid, leaky-relu. It ends with linear 10. Wider layers tell more apart, slowly.",
             ),
         ),
         "optimizer": (
@@ -91,7 +91,7 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate(
                 "HyperparameterForm",
                 "Measures and keeps a running mean of the weights, with this share of the old at each step: 0.99 looks "
-                "back about a hundred steps. It smooths out the noise of the last ones; 0 keeps the weights themselves.",
+                "back a hundred steps. It smooths out the noise of the last ones; 0 keeps the weights as they are.",
             ),
         ),
         "patience": (

@@ -27,8 +27,9 @@ _FEW_CHANNELS = 4
 class Conv2d(Layer):
     """y = b + W * x (cross-correlation, stride 1), with W (k, k, out, in) and b (out,).
 
-    Backward: dW[i, j] = Σ dy[:, h] x[:, h+i, j:j+W']ᵀ over the rows h, db = Σ dy, and dx is the sum of W[i, j]ᵀ dy over
-    the places each x was met. Pictures shrink by k - 1, or stay as they are with `same`: then they get a border of zeros.
+    Backward: dW[i, j] = Σ dy[:, h] x[:, h+i, j:j+W']ᵀ over the rows h, db = Σ dy, and dx is the sum of W[i, j]ᵀ dy
+    over the places each x was met. Pictures shrink by k - 1, or stay as they are with `same`: then they get a border of
+    zeros.
     """
 
     name = "conv"
