@@ -1,11 +1,10 @@
-"""The same jobs without a window: train, evaluate, classify, devices.
+"""The same jobs without a window: train, evaluate, classify, devices, and those of core.inspect_commands.
 
-This room and core.train_command alone in core/ print, but for the GPU probe in a process of its own. People read tables
-on stdout and progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit
-status: 0, 1 for a job that failed, 2 for wrong use.
+The command rooms alone in core/ print, but for the GPU probe in a process of its own. People read tables on stdout and
+progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit status: 0, 1 for
+a job that failed, 2 for wrong use.
 """
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -24,10 +22,12 @@ from core.digits.ink import InkFileError, read_ink_file
 from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test
 from core.digits.pictures import PictureError, read_picture
 from core.digits.rasterizer import rasterize
+from core.inspect_commands import COMMANDS
 from core.nn.architecture import NetworkTextError, with_hidden_units
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
 from core.predictor import Predictor
+from core.terminal import Json, print_json, stdout
 from core.train_command import run_training
 from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
 from core.training.hyperparameters import HyperparameterError
@@ -49,9 +49,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-stdout = Console(highlight=False)
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line of stdout.")]
 ModelPath = Annotated[Path | None, typer.Option("--model", help="A saved network; the shipped one without it.")]
 DIGITS = [str(digit) for digit in range(10)]
 
@@ -206,7 +206,7 @@ def evaluate_command(
         "confusion": confusion.tolist(),
     }
     if as_json:
-        _print_json(result)
+        print_json(result)
         return
     stdout.print(f"{result['accuracy']:.2%} of {len(data):,} digits read right")
     stdout.print(_confusion_table(confusion, accuracy_per_class(confusion)))
@@ -267,7 +267,7 @@ def classify_command(
         if not as_json:
             stdout.print(f"{escape(str(path))}: {digit} ({probabilities[digit]:.1%})", soft_wrap=True)
     if as_json:
-        _print_json({"files": results})
+        print_json({"files": results})
     if any("error" in result for result in results):
         raise typer.Exit(1)
 
@@ -278,7 +278,7 @@ def devices_command(as_json: Json = False) -> None:
     devices = list_devices()
     if as_json:
         fields = ("key", "name", "available", "reason", "remedy")
-        _print_json({"devices": [{name: getattr(info, name) for name in fields} for info in devices]})
+        print_json({"devices": [{name: getattr(info, name) for name in fields} for info in devices]})
         return
     for info in devices:
         stdout.print(f"{info.key}: {info.name}" + ("" if info.available else " (not available)"))
@@ -288,13 +288,9 @@ def devices_command(as_json: Json = False) -> None:
 
 def _print_result(result: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        _print_json(result)
+        print_json(result)
         return
     table = Table(show_header=False)
     for name, value in result.items():
         table.add_row(name.replace("_", " "), "–" if value is None else str(value))
     stdout.print(table)
-
-
-def _print_json(result: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(result, allow_nan=False) + "\n")

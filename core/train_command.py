@@ -14,16 +14,14 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from core.digits.dataset import split
 from core.digits.mnist import load_mnist
+from core.terminal import stderr
 from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.model_file import Model, WeightsTooLargeError, save_model
 from core.training.trainer import TrainingControl, TrainingJob, train
-
-stderr = Console(stderr=True, highlight=False)
 
 
 def run_training(job: TrainingJob, out: Path | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ imported unless a GPU is trained on.
 """
 
 import sys
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
@@ -15,6 +16,7 @@ from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
 from core.training.presets import find_preset
+from core.training.rate_finder import RatesTried, RateTried
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
@@ -25,10 +27,12 @@ from gui.file_controller import FileController
 from gui.main_window import MainWindow
 from gui.network_controller import NetworkController
 from gui.progress_controller import ProgressController
+from gui.rate_finder_controller import RateFinderController
 from gui.theme import apply_theme
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
 from gui.widgets.hyperparameter_texts import change_in_words
+from gui.widgets.rate_finder_window import RateFinderWindow
 
 GIL_SWITCH_INTERVAL_SECONDS = 0.001
 
@@ -47,6 +51,8 @@ class Application(QObject):
         self.drawing = DrawingController(self)
         self.network = NetworkController(self)
         self.distortion = DistortionController(self)
+        self.rates = RateFinderController(self)
+        self.rate_window = RateFinderWindow(self.window)
         self.files = FileController(self.network, self.dialogs, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self._shipped_answers = True
@@ -100,6 +106,8 @@ class Application(QObject):
         training.ended.connect(self.network.on_ended)
         training.failed.connect(status.show_problem)
 
+        for problem in (training.failed, self.network.failed, window.learning_plot.export_failed):
+            problem.connect(progress.on_problem_told)
         progress.message_changed.connect(status.show_message)
         progress.problem_found.connect(status.show_problem)
         progress.progress_changed.connect(status.show_progress)
@@ -108,6 +116,14 @@ class Application(QObject):
         progress.curves_reset.connect(window.learning_plot.reset)
         window.learning_plot.exported.connect(status.show_message)
         window.learning_plot.export_failed.connect(status.show_problem)
+
+        self.rates.running_changed.connect(self._show_state)
+        self.rates.tried.connect(self._on_rate_tried)
+        self.rates.found.connect(self._on_rates_tried)
+        self.rates.failed.connect(status.show_problem)
+        self.rate_window.closed.connect(self.rates.stop)
+        self.rate_window.rate_chosen.connect(self._on_rate_chosen)
+        window.find_rate_action.triggered.connect(self._on_find_rate)
 
         panel.ink_changed.connect(self.drawing.on_ink_changed)
         self.drawing.answered.connect(panel.show_answer)
@@ -131,12 +147,37 @@ class Application(QObject):
         self.window.hyperparameter_form.show_lesson(preset.lesson)
         self.window.hyperparameter_form.show_values(preset.hyperparameters)
 
+    def _chosen_job(self) -> TrainingJob | None:
+        values = self.window.hyperparameter_form.values()
+        if values is None:
+            return None
+        preset = self.window.preset_selector.selected_name()
+        return TrainingJob(preset, values, self.window.device_selector.selected_key())
+
     @Slot()
     def _on_train_requested(self) -> None:
-        values = self.window.hyperparameter_form.values()
-        if values is not None:
-            preset = self.window.preset_selector.selected_name()
-            self.training.start(TrainingJob(preset, values, self.window.device_selector.selected_key()))
+        if (job := self._chosen_job()) is not None and not self.rates.is_running:
+            self.training.start(job)
+
+    @Slot()
+    def _on_find_rate(self) -> None:
+        if (job := self._chosen_job()) is not None and self.training.state is TrainingState.IDLE:
+            self.rate_window.begin()
+            self.rates.start(job)
+
+    @Slot(RateTried)
+    def _on_rate_tried(self, event: RateTried) -> None:
+        self.rate_window.add_point(event.learning_rate, event.loss)
+
+    @Slot(RatesTried)
+    def _on_rates_tried(self, event: RatesTried) -> None:
+        self.rate_window.show_result(event.suggested)
+
+    @Slot(float)
+    def _on_rate_chosen(self, rate: float) -> None:
+        form = self.window.hyperparameter_form
+        if (values := form.values()) is not None:
+            form.show_values(replace(values, learning_rate=rate))
 
     @Slot()
     def _on_values_changed(self) -> None:
@@ -153,7 +194,9 @@ class Application(QObject):
     @Slot()
     def _show_state(self) -> None:
         state = self.training.state
-        can_train = state is TrainingState.IDLE and self.window.hyperparameter_form.values() is not None
+        is_free = state is TrainingState.IDLE and not self.rates.is_running
+        can_train = is_free and self.window.hyperparameter_form.values() is not None
+        self.window.find_rate_action.setEnabled(can_train)
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)
@@ -164,6 +207,8 @@ class Application(QObject):
     @Slot(object)
     def _on_data_loaded(self, sets: DigitSets) -> None:
         self.training.use_data(sets)
+        self.rates.use_data(sets)
+        self._show_state()
         self.network.on_data_loaded(sets)
         self.distortion.on_data_loaded(sets)
         # A shipped network that cannot answer has just been told of; that must stay to be read.
@@ -193,6 +238,7 @@ class Application(QObject):
     def _on_close_allowed(self) -> None:
         self.data.cancel()
         self.devices.cancel()
+        self.rates.wait()
         self.window.allow_close()
         self.window.close()
 

@@ -129,6 +129,9 @@ class MainWindow(QMainWindow):
         files.addActions([self.open_data_action, self.open_network_action, self.save_network_action])
         files.addSeparator()
         files.addAction(self.quit_action)
+        self.find_rate_action = self._action(self.tr("&Find a learning rate…"))
+        self.find_rate_action.setEnabled(False)
+        self.menuBar().addMenu(self.tr("&Training")).addAction(self.find_rate_action)
         self.menuBar().addMenu(self.tr("&Help")).addAction(self.about_action)
 
     def _action(self, text: str, keys: QKeySequence.StandardKey | None = None) -> QAction:

@@ -17,6 +17,8 @@ from gui.training_state import TrainingState
 STATUS_INTERVAL_MS = 300
 BARELY_LEARNED = 0.2
 """Test accuracy; guessing among ten classes reaches 0.1."""
+READING_SECONDS = 8.0
+"""How long a problem told during a run is left to be read."""
 
 
 class ProgressController(QObject):
@@ -38,6 +40,7 @@ class ProgressController(QObject):
         self._latest: StepsCompleted | None = None
         self._busy_seconds = 0.0
         self._busy_since = 0.0
+        self._quiet_until = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(STATUS_INTERVAL_MS)
         self._timer.timeout.connect(self._show_progress)
@@ -57,6 +60,7 @@ class ProgressController(QObject):
         if self._state is TrainingState.TRAINING:
             self._busy_seconds += self._clock() - self._busy_since
         self._state, self._busy_since = state, self._clock()
+        self._quiet_until = 0.0
         if state is TrainingState.TRAINING:
             self._timer.start()
         else:
@@ -72,6 +76,11 @@ class ProgressController(QObject):
         if self._plan is not None and self._job is not None:
             self._plan = replace(self._plan, total_steps=event.total_steps)
             self._job = replace(self._job, hyperparameters=event.hyperparameters)
+
+    @Slot()
+    def on_problem_told(self) -> None:
+        """Leave it in the status line for a while: the next figures would wipe it away before anyone could read it."""
+        self._quiet_until = self._clock() + READING_SECONDS
 
     @Slot(StepsCompleted)
     def on_steps_completed(self, event: StepsCompleted) -> None:
@@ -106,9 +115,12 @@ class ProgressController(QObject):
             return
         words = {
             "completed": self.tr("Finished: %1 digits in %2 of training steps, %3 digits/s."),
+            "early": self.tr("Ended early, since it got no better: %1 digits in %2 of training steps, %3 digits/s."),
             "stopped": self.tr("Stopped: %1 digits in %2 of training steps, %3 digits/s. What was learned is kept."),
         }
-        sentence = words.get(event.outcome, words["completed"])
+        planned = self._job.hyperparameters.epochs if self._job is not None else event.epochs
+        ending = "early" if event.outcome == "completed" and event.epochs < planned else event.outcome
+        sentence = words.get(ending, words["completed"])
         speed = event.samples / event.train_seconds if event.train_seconds else 0.0
         self.message_changed.emit(
             sentence.replace("%1", _whole(event.samples))
@@ -125,7 +137,8 @@ class ProgressController(QObject):
             TrainingState.PAUSED: self.tr("Paused on %1"),
             TrainingState.STOPPING: self.tr("Stopping on %1"),
         }[self._state]
-        done = self._latest.step / self._plan.total_steps
+        # With fewer epochs than are done, a run still goes on to the end of the one it is in.
+        done = min(self._latest.step / self._plan.total_steps, 1.0)
         epochs = self._job.hyperparameters.epochs
         parts = [
             doing.replace("%1", self._plan.device_name),
@@ -135,7 +148,8 @@ class ProgressController(QObject):
             .replace("%2", _whole(epochs)),
             self.tr("%1 left").replace("%1", _duration(self._busy_now() * (1 - done) / done)),
         ]
-        self.message_changed.emit(" · ".join(parts))
+        if self._clock() >= self._quiet_until:
+            self.message_changed.emit(" · ".join(parts))
         self.progress_changed.emit(done)
 
     def _busy_now(self) -> float:

@@ -4,6 +4,7 @@ import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+import gc
 import threading
 from collections.abc import Iterator
 
@@ -45,8 +46,19 @@ def rng() -> np.random.Generator:
 
 
 @pytest.fixture(autouse=True)
-def no_thread_left_behind() -> Iterator[None]:
+def no_thread_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
     before = set(threading.enumerate())
     yield
-    left = [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]
+    left = threads_since(before)
+    if any(thread.name.startswith("inkling-helper") for thread in left):
+        # A device's helpers end with the device: let go of it.
+        request.node.funcargs.clear()
+        gc.collect()
+        for thread in left:
+            thread.join(5.0)
+        left = threads_since(before)
     assert not left, f"threads left behind: {left}"
+
+
+def threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread not in before and thread.is_alive()]

@@ -11,14 +11,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from core.device import Array, Device, DTypeLike, open_device
-from core.digits.augmentation import BatchShift, Distortion
-from core.digits.dataset import Dataset, DatasetError, Splits, minibatches, shuffled
+from core.device import Array
+from core.digits.dataset import Dataset, Splits
 from core.nn.layers.dropout import Dropout
-from core.nn.network import Network
-from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES, warmed_up
-from core.training.evaluation import DeviceDataset, Measured, evaluate, samples_last
+from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
     Evaluated,
     Event,
@@ -29,9 +26,9 @@ from core.training.events import (
     Weights,
     WeightsPublished,
 )
-from core.training.hyperparameters import CHANGEABLE, CLASSES, INPUT_SHAPE, HyperparameterError, Hyperparameters
-from core.training.presets import Preset, find_preset
-from core.workspace import Workspace
+from core.training.hyperparameters import CHANGEABLE, CLASSES, HyperparameterError, Hyperparameters
+from core.training.learner import Learner
+from core.training.presets import find_preset
 
 REPORT_EVERY_DIGITS = 1000
 
@@ -92,11 +89,6 @@ def train(job: TrainingJob, splits: Splits, control: TrainingControl | None = No
     Raises DeviceError if the device cannot compute, DatasetError if the batch is larger than the training set,
     UnknownPresetError for a preset that does not exist; nothing has been done then.
     """
-    if job.hyperparameters.batch_size > len(splits.train):
-        raise DatasetError(
-            f"the batch size is {job.hyperparameters.batch_size} but there are only {len(splits.train)} training "
-            "digits; choose a smaller batch"
-        )
     return _Run(job, splits, control or TrainingControl()).events()
 
 
@@ -126,23 +118,12 @@ def _settings(layer: object) -> dict[str, object]:
 class _Run:
     def __init__(self, job: TrainingJob, splits: Splits, control: TrainingControl) -> None:
         self.job, self.control = job, control
-        chosen = self.hyperparameters = job.hyperparameters
-        self.preset = find_preset(job.preset)
-        self.device = open_device(job.device_key)
-        start_rng, self.shuffle_rng, self.augmentation_rng = np.random.default_rng(chosen.seed).spawn(3)
+        chosen = job.hyperparameters
+        self.learner = Learner(job.preset, chosen, job.device_key, splits.train)
+        self.device, self.network = self.learner.device, self.learner.network
         with self.device.activate():
-            dtype = np.dtype(chosen.precision)
-            self.network = _make_network(self.preset, chosen, self.device, dtype)
-            self.network.initialize(start_rng)
-            self.loss = self.preset.loss(self.device, dtype)
-            self.optimizer = OPTIMIZERS[chosen.optimizer](self.network.parameters, self.network.gradients, self.device)
-            self.average = _Average(self.network, self.preset, chosen) if chosen.averaging else None
-            self.distortion = Distortion(self.device, dtype, chosen.augment)
-            self.shift = BatchShift(self.device, chosen.shift_px)
-            self.train_set = DeviceDataset(splits.train, self.device, dtype, CLASSES, chosen.label_smoothing)
             self.test_set = self._to_measure(splits.test)
             self.validation_set = self._to_measure(splits.validation) if splits.validation else None
-            self.tally = _Tally(self.network)
         self.steps_per_epoch = -(-len(splits.train) // chosen.batch_size)
         self.step = self.samples = 0
         self.train_seconds = 0.0
@@ -159,22 +140,16 @@ class _Run:
     def _apply(self, chosen: Hyperparameters) -> None:
         """Take over what may change during a run."""
         self.hyperparameters = chosen
-        self.total_steps = max(self.steps_per_epoch * chosen.epochs, self.step)
-        self.optimizer.momentum = chosen.momentum
-        self.optimizer.weight_decay = chosen.weight_decay
-        self.optimizer.clip_norm = chosen.clip_norm
-        self.distortion.strength = chosen.augment
-        self.shift.max_shift_px = chosen.shift_px
-        for mine, wanted in zip(self.network.layers, self.preset.build_layers(chosen.network), strict=True):
-            if isinstance(mine, Dropout) and isinstance(wanted, Dropout):
-                mine.rate = wanted.rate
+        # Never less than to the end of the epoch that is going on: a run ends with a whole one, and its schedule too.
+        self.total_steps = self.steps_per_epoch * max(chosen.epochs, self.step // self.steps_per_epoch + 1)
+        self.learner.apply(chosen)
 
     def events(self) -> Iterator[Event]:
         yield TrainingStarted(
             self.device.key,
             self.device.name,
             len(self.network.parameters),
-            len(self.train_set),
+            len(self.learner.data),
             self.steps_per_epoch,
             self.total_steps,
         )
@@ -186,11 +161,9 @@ class _Run:
 
     def _epoch(self) -> Iterator[Event]:
         """One pass over the training digits; leaves early, with another outcome, when the run is to end."""
-        batch_size, evaluate_every = self.hyperparameters.batch_size, self.hyperparameters.evaluate_every
-        report_steps = max(1, REPORT_EVERY_DIGITS // batch_size)
-        with self.device.activate():
-            order = self.device.to_device(shuffled(len(self.train_set), self.shuffle_rng))
-        for rows in minibatches(order, batch_size):
+        evaluate_every = self.hyperparameters.evaluate_every
+        report_steps = max(1, REPORT_EVERY_DIGITS // self.hyperparameters.batch_size)
+        for rows in self.learner.batches():
             if self.control.should_stop():
                 self.outcome = "stopped"
                 return
@@ -221,27 +194,14 @@ class _Run:
         started = time.perf_counter()
         chosen, done = self.hyperparameters, self.step / self.total_steps
         rate = chosen.learning_rate * SCHEDULES[chosen.schedule](done) * warmed_up(done, chosen.warmup)
-        with self.device.activate(), self.device.dividing(self.network.divides):
-            pictures, labels, targets = self.train_set.batch(rows)
-            if chosen.shift_px:
-                pictures = self.shift.apply(pictures, self.augmentation_rng)
-            pixels = self.train_set.pixels(pictures)
-            if chosen.augment:
-                pixels = self.distortion.apply(pixels, self.augmentation_rng)
-            scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
-            self.tally.add(self.loss.forward(scores, targets), scores, labels)
-            self.network.backward(self.loss.backward())
-            self.optimizer.update(rate)
-            if self.average is not None:
-                self.average.add(self.step)
+        self.learner.step(rows, rate)
         self.step += 1
         self.samples += len(rows)
         self.train_seconds += time.perf_counter() - started
 
     def _report(self) -> Iterator[Event]:
         started = time.perf_counter()
-        with self.device.activate():
-            loss, accuracy = self.tally.read_and_reset()
+        loss, accuracy = self.learner.read_and_reset()
         self.train_seconds += time.perf_counter() - started
         if not np.isfinite(loss):
             self.outcome = "diverged"
@@ -250,11 +210,11 @@ class _Run:
         yield StepsCompleted(self.step, self.samples, self._epoch_now(), loss, accuracy, self.train_seconds)
 
     def _epoch_now(self) -> float:
-        return self.samples / len(self.train_set)
+        return self.samples / len(self.learner.data)
 
     def _evaluations(self) -> Iterator[Event]:
         """Measure the weights as they stand on what the run is watched by, and publish them."""
-        weights = self._measured_network().export_weights()
+        weights = self.learner.measured_network().export_weights()
         if not _all_finite(weights):
             self.outcome = "diverged"
             return
@@ -278,14 +238,7 @@ class _Run:
         return watched
 
     def _measure(self, data: DeviceDataset) -> Measured | None:
-        return evaluate(self._measured_network(), self.loss, data, interrupted=self.control.should_stop)
-
-    def _measured_network(self) -> Network:
-        """The one whose weights are measured, published and kept: the average, where one is made."""
-        if self.average is None:
-            return self.network
-        self.average.copy_state()
-        return self.average.network
+        return evaluate(self.learner.measured_network(), self.learner.loss, data, interrupted=self.control.should_stop)
 
     def _look_at_target(self, split: str, accuracy: float) -> None:
         target = self.job.until_accuracy
@@ -315,7 +268,7 @@ class _Run:
         )
 
     def _ended(self) -> TrainingEnded:
-        network = self._measured_network()
+        network = self.learner.measured_network()
         weights: Weights = network.export_weights()
         went_astray = self.outcome == "diverged" or not _all_finite(weights)
         if went_astray:
@@ -324,8 +277,8 @@ class _Run:
             weights = self.best[2]
         with self.device.activate():
             network.load_weights(weights)
-        validation = evaluate(network, self.loss, self.validation_set) if self.validation_set else None
-        test = evaluate(network, self.loss, self.test_set)
+        validation = evaluate(network, self.learner.loss, self.validation_set) if self.validation_set else None
+        test = evaluate(network, self.learner.loss, self.test_set)
         assert test is not None  # Nothing interrupts the last measurement.
         return TrainingEnded(
             outcome=self.outcome,
@@ -344,65 +297,3 @@ class _Run:
 
 def _all_finite(weights: Weights) -> bool:
     return all(np.isfinite(values).all() for values in weights.values())
-
-
-class _Tally:
-    """Loss and right answers since the last report, summed on the device: reading them is the only synchronisation."""
-
-    def __init__(self, network: Network) -> None:
-        self._xp = network.device.xp
-        self._loss = self._xp.zeros((), np.float64)
-        self._right = self._xp.zeros((), np.int64)
-        self._now = self._xp.zeros((), np.int64)
-        self._count = 0
-        self._workspace = Workspace(network.device, network.dtype)
-
-    def add(self, loss: Array, scores: Array, labels: Array) -> None:
-        """Add a batch: its summed loss, its scores (classes, N) and labels (N,)."""
-        xp, n = self._xp, len(labels)
-        answers = self._workspace.array("answers", (n,), np.intp)
-        right = self._workspace.array("right", (n,), np.bool_)
-        xp.add(self._loss, loss, out=self._loss)
-        xp.argmax(scores, axis=0, out=answers)
-        xp.equal(answers, labels, out=right)
-        xp.sum(right, out=self._now)
-        xp.add(self._right, self._now, out=self._right)
-        self._count += n
-
-    def read_and_reset(self) -> tuple[float, float]:
-        """Mean loss and accuracy (0..1) over the digits since the last call."""
-        loss, accuracy = float(self._loss) / self._count, float(self._right) / self._count
-        self._loss[...] = 0
-        self._right[...] = 0
-        self._count = 0
-        return loss, accuracy
-
-
-class _Average:
-    """A network whose parameters are the running mean of another's. Polyak and Juditsky, 1992, weighted as in Adam.
-
-    Each step, what is remembered counts `averaging`, and less at first, when there is little to remember.
-    """
-
-    def __init__(self, of: Network, preset: Preset, chosen: Hyperparameters) -> None:
-        self._of = of
-        self._kept = chosen.averaging
-        self.network = _make_network(preset, chosen, of.device, of.dtype)
-        self.network.parameters[...] = of.parameters
-
-    def add(self, steps: int) -> None:
-        """Take in the parameters after one more step, `steps` having gone before."""
-        kept = min(self._kept, (1.0 + steps) / (10.0 + steps))
-        mean = self.network.parameters
-        mean *= kept
-        self._of.device.add_scaled(self._of.parameters, 1.0 - kept, out=mean)
-
-    def copy_state(self) -> None:
-        """The layers' own running means are means already."""
-        self.network.state[...] = self._of.state
-
-
-def _make_network(preset: Preset, chosen: Hyperparameters, device: Device, dtype: DTypeLike) -> Network:
-    network = Network(preset.build_layers(chosen.network), INPUT_SHAPE, device, dtype)
-    network.seed_dropout(chosen.seed)
-    return network

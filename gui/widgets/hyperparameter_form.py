@@ -94,6 +94,7 @@ class HyperparameterForm(QWidget):
         self._shown = Hyperparameters(network="linear 10")
         self._running = False
         self._was_valid = True
+        self._network_waits = False
         self._network = NetworkField()
         self._numbers = _number_fields()
         self._choices = {
@@ -162,9 +163,12 @@ class HyperparameterForm(QWidget):
         self._show_what_counts()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Explain the field under the keyboard or the mouse; let the wheel scroll the form unless a field has focus."""
+        """Explain the field at hand, apply a network that is left, let the wheel scroll unless a field has focus."""
         if event.type() in (QEvent.Type.Enter, QEvent.Type.FocusIn):
             self._explain(watched.property("hyperparameter"))
+        if event.type() == QEvent.Type.FocusOut and watched is self._network.editor and self._network_waits:
+            self._network_waits = False
+            self._on_edited()
         if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
             event.ignore()
             return isinstance(watched, QAbstractSpinBox | QComboBox)
@@ -249,7 +253,7 @@ class HyperparameterForm(QWidget):
         return framed
 
     def _connect(self) -> None:
-        self._network.changed.connect(self._on_edited)
+        self._network.changed.connect(self._on_network_edited)
         self._keep_best.toggled.connect(self._on_edited)
         self._choices["optimizer"].currentIndexChanged.connect(self._show_what_counts)
         for choice in self._choices.values():
@@ -259,8 +263,19 @@ class HyperparameterForm(QWidget):
 
     @Slot()
     def _on_edited(self) -> None:
-        self._tell_validity()
-        self.values_changed.emit()
+        # While values are put in, the form is silent; what has changed is told once they are all there.
+        if not self.signalsBlocked():
+            self._tell_validity()
+            self.values_changed.emit()
+
+    @Slot()
+    def _on_network_edited(self) -> None:
+        # A half-typed rate of dropout must not count during a run either: it counts once the text is left.
+        self._network_waits = self._running and self._network.editor.hasFocus()
+        if self._network_waits:
+            self._tell_validity()
+        else:
+            self._on_edited()
 
     def _tell_validity(self) -> None:
         valid = self._network.network() is not None

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.nn.architecture import Stage
@@ -15,6 +15,7 @@ from core.nn.layers.layer import Shape
 from gui import theme
 
 _COLUMN_PX, _ROW_PX, _TEXT_PX = 44, 84, 15
+_TEXT_GAP_PX = 6
 _SHEETS, _SHEET_STEP_PX = 4, 2
 _LARGEST_PICTURE_PX, _BAR_WIDTH_PX = 34, 8
 _LARGEST_UNITS = 16384
@@ -50,18 +51,24 @@ class NetworkPicture(QWidget):
     def _take_height(self) -> None:
         self.setFixedHeight(-(-len(self._stops) // self._columns()) * _ROW_PX)
 
+    def _column_px(self) -> int:
+        """Room for a picture, and for the longest size written below one."""
+        metrics = QFontMetrics(theme.small_font(self.font()))
+        longest = max((metrics.horizontalAdvance(_size_text(shape)) for _, shape in self._stops), default=0)
+        return max(_COLUMN_PX, longest + _TEXT_GAP_PX)
+
     def _columns(self) -> int:
-        return max(2, self.width() // _COLUMN_PX)
+        return max(2, self.width() // self._column_px())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         scheme = theme.colours(self.palette())
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.small_font(self.font()))
-        columns = self._columns()
+        columns, column_px = self._columns(), self._column_px()
         for index, (name, shape) in enumerate(self._stops):
             column, row = index % columns, index // columns
-            cell = QRectF(column * _COLUMN_PX, row * _ROW_PX, _COLUMN_PX, _ROW_PX)
+            cell = QRectF(column * column_px, row * _ROW_PX, column_px, _ROW_PX)
             painter.setPen(QColor(scheme.muted))
             above = QRectF(cell.left(), cell.top(), cell.width(), _TEXT_PX)
             below = QRectF(cell.left(), cell.bottom() - _TEXT_PX - 4, cell.width(), _TEXT_PX)

@@ -5,11 +5,15 @@ talks nonsense, it finds a card), a small program stands in for the Python inter
 probe itself says is tested with a driver and a CuPy made up for the occasion, the latter a real package on disk.
 """
 
+import contextlib
+import functools
+import gc
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -17,7 +21,7 @@ import numpy as np
 import pytest
 
 from core import device as device_module
-from core.device import Device, DeviceError, DeviceInfo, list_devices, open_device, report_gpus
+from core.device import Device, DeviceError, DeviceInfo, HostArray, list_devices, open_device, report_gpus
 
 ROOT = Path(__file__).resolve().parents[2]
 FOUND = {"key": "cuda:0", "name": "Fast Card", "available": True, "reason": "", "remedy": ""}
@@ -70,6 +74,119 @@ def test_while_a_device_is_active_overflow_gives_infinity_without_a_warning(devi
         assert device.to_host(huge * 10).tolist() == [np.inf]
         assert np.isnan(device.to_host(huge * 10 - huge * 10)).all()
     device.synchronize()
+
+
+@pytest.fixture(params=["with its BLAS", "with NumPy alone"])
+def cpu(request: pytest.FixtureRequest) -> Device:
+    """The CPU, once as it is and once as where NumPy stands on a BLAS that cannot be called."""
+    cpu = Device()
+    if request.param == "with NumPy alone":
+        cpu._blas = None
+    return cpu
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_adding_a_multiple_changes_the_sum_and_nothing_else(cpu: Device, rng: np.random.Generator, dtype: type) -> None:
+    x, out = rng.normal(0, 1, 1001).astype(dtype), rng.normal(0, 1, 1001).astype(dtype)
+    x_before, wanted = x.copy(), [float(o) - 0.75 * float(v) for o, v in zip(out, x, strict=True)]
+    cpu.add_scaled(x, -0.75, out=out)
+    np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(x, x_before)
+
+
+def test_whole_numbers_are_added_by_numpy(cpu: Device) -> None:
+    out = np.array([1, 2, 3])
+    cpu.add_scaled(np.array([10, 20, 30]), 2, out=out)
+    assert out.tolist() == [21, 42, 63]
+
+
+@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("odd", [False, True], ids=["plain strides", "odd strides"])
+def test_a_prepared_product_is_computed_anew_at_each_call_from_what_the_arrays_hold_then(
+    cpu: Device, rng: np.random.Generator, odd: bool, add: bool
+) -> None:
+    wide = rng.normal(0, 1, (5, 14)).astype(np.float32)
+    a = wide[:, ::2] if odd else wide[:, :7]
+    b, out = rng.normal(0, 1, (7, 4)).astype(np.float32), np.ones((5, 4), np.float32)
+    compute = cpu.prepare_product(a, b, out, add=add)
+    np.testing.assert_array_equal(out, 1)
+    for _ in range(2):
+        b += 1
+        before = out.astype(np.float64)
+        compute()
+        np.testing.assert_allclose(out, plain_product(a, b) + add * before, rtol=1e-5, atol=1e-5)
+
+
+def plain_product(a: HostArray, b: HostArray) -> HostArray:
+    rows, columns = a.tolist(), b.T.tolist()
+    return np.array([[sum(v * w for v, w in zip(row, column, strict=True)) for column in columns] for row in rows])
+
+
+def test_the_address_tells_arrays_apart_and_views_of_one_beginning_together() -> None:
+    cpu, array = Device(), np.zeros((4, 3))
+    assert cpu.address(array) == cpu.address(array[:2]) == cpu.address(array.T)
+    assert len({cpu.address(array), cpu.address(array[1:]), cpu.address(np.zeros((4, 3)))}) == 3
+
+
+def test_work_for_several_is_all_done_when_it_returns_each_piece_in_a_thread_of_its_own() -> None:
+    cpu, done, meeting = Device(), [], threading.Barrier(3, timeout=20)
+    cpu.shares = 3
+
+    def piece(number: int) -> None:
+        meeting.wait()  # nobody passes before all three are here
+        done.append((number, threading.current_thread()))
+
+    for _ in range(2):
+        cpu.run_together([functools.partial(piece, number) for number in range(3)])
+    assert sorted(number for number, _ in done) == [0, 0, 1, 1, 2, 2]
+    assert {thread for number, thread in done if number == 0} == {threading.current_thread()}
+    assert len({thread for _, thread in done}) == 3
+
+
+def test_work_for_one_is_done_by_the_caller_and_no_thread_is_started() -> None:
+    threads, seen = threading.active_count(), []
+    Device().run_together([lambda: seen.append(threading.current_thread())])
+    assert seen == [threading.current_thread()]
+    assert threading.active_count() == threads
+
+
+def test_what_a_helper_s_piece_raises_reaches_the_caller() -> None:
+    cpu = Device()
+    cpu.shares = 2
+    with pytest.raises(ZeroDivisionError):
+        cpu.run_together([lambda: None, lambda: 1 // 0])
+
+
+def test_a_device_s_helpers_end_with_it() -> None:
+    cpu, helpers = Device(), []
+    cpu.shares = 2
+    cpu.run_together([lambda: None, lambda: helpers.append(threading.current_thread())])
+    assert helpers[0].is_alive()
+    del cpu
+    gc.collect()
+    helpers[0].join(20)
+    assert not helpers[0].is_alive()
+
+
+def test_while_work_is_divided_the_library_takes_one_thread_and_otherwise_it_is_left_alone() -> None:
+    cpu, said = Device(), []
+
+    class Library:
+        @contextlib.contextmanager
+        def one_thread_each(self):
+            said.append("one")
+            yield
+            said.append("all")
+
+    cpu._blas = Library()
+    with cpu.dividing(True):
+        assert said == ["one"]
+    assert said == ["one", "all"]
+    with cpu.dividing(False):
+        assert said == ["one", "all"]
+    cpu._blas = None
+    with cpu.dividing(True):
+        assert said == ["one", "all"]
 
 
 @pytest.fixture(scope="module")

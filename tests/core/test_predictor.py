@@ -10,16 +10,22 @@ from core.digits.dataset import DigitSets
 from core.nn.network import Network
 from core.predictor import Predictor
 from core.training.evaluation import EVALUATION_BATCH
-from core.training.hyperparameters import Hyperparameters
+from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
 from core.training.model_file import Model, load_model, save_model
-from core.training.presets import INPUT_SHAPE, PRESETS, find_preset
+from core.training.presets import PRESETS, find_preset
 
-HIDDEN = (12,)
-CHOSEN = Hyperparameters(hidden=HIDDEN)
+NETWORKS = {
+    "quick-mlp": "linear 12 relu, linear 10",
+    "pycuda-seed": "linear 12 nobias relu, linear 10 nobias straight-relu",
+}
+
+
+def chosen(preset: str) -> Hyperparameters:
+    return Hyperparameters(NETWORKS[preset])
 
 
 def random_weights(preset: str, seed: int) -> dict[str, HostArray]:
-    network = Network(find_preset(preset).build_layers(HIDDEN), INPUT_SHAPE, Device())
+    network = Network(find_preset(preset).build_layers(NETWORKS[preset]), INPUT_SHAPE, Device())
     rng = np.random.default_rng(seed)
     network.parameters[...] = rng.normal(0, 0.2, len(network.parameters))
     return network.export_weights()
@@ -48,31 +54,31 @@ def test_probabilities_are_those_of_the_network_written_out_for_any_number_of_pi
 ) -> None:
     pictures, weights = few_digits.train.images[:1050], random_weights(preset, 1)
     assert len(pictures) > EVALUATION_BATCH
-    p = Predictor(preset, CHOSEN, weights).probabilities(pictures)
+    p = Predictor(preset, chosen(preset), weights).probabilities(pictures)
     assert (p.shape, p.dtype) == ((1050, 10), np.float32)
     np.testing.assert_allclose(p, written_out(preset, weights, pictures), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
 
 
 def test_a_picture_gets_the_same_answer_alone_and_among_others(preset: str, few_digits: DigitSets) -> None:
-    predictor, pictures = Predictor(preset, CHOSEN, random_weights(preset, 1)), few_digits.test.images[:50]
+    predictor, pictures = Predictor(preset, chosen(preset), random_weights(preset, 1)), few_digits.test.images[:50]
     together = predictor.probabilities(pictures)
     alone = np.concatenate([predictor.probabilities(picture[np.newaxis]) for picture in pictures])
     np.testing.assert_allclose(alone, together, rtol=1e-4, atol=1e-6)
 
 
 def test_no_pictures_get_no_answers(preset: str) -> None:
-    predictor = Predictor(preset, CHOSEN, random_weights(preset, 1))
+    predictor = Predictor(preset, chosen(preset), random_weights(preset, 1))
     assert predictor.probabilities(np.zeros((0, 28, 28), np.uint8)).shape == (0, 10)
 
 
 def test_an_empty_picture_still_gets_shares_that_add_up_to_one(preset: str) -> None:
-    p = Predictor(preset, CHOSEN, random_weights(preset, 1)).probabilities(np.zeros((1, 28, 28), np.uint8))
+    p = Predictor(preset, chosen(preset), random_weights(preset, 1)).probabilities(np.zeros((1, 28, 28), np.uint8))
     assert p.sum() == pytest.approx(1, rel=1e-5)
 
 
 def test_answers_belong_to_the_caller_and_pictures_stay_as_they_are(few_digits: DigitSets) -> None:
-    predictor = Predictor("quick-mlp", CHOSEN, random_weights("quick-mlp", 1))
+    predictor = Predictor("quick-mlp", chosen("quick-mlp"), random_weights("quick-mlp", 1))
     pictures = few_digits.test.images[:3].copy()
     first = predictor.probabilities(pictures)
     kept = first.copy()
@@ -83,7 +89,7 @@ def test_answers_belong_to_the_caller_and_pictures_stay_as_they_are(few_digits: 
 
 def test_weights_loaded_later_answer_from_then_on_and_may_change_afterwards(few_digits: DigitSets) -> None:
     pictures, later = few_digits.test.images[:20], random_weights("quick-mlp", 2)
-    predictor = Predictor("quick-mlp", CHOSEN, random_weights("quick-mlp", 1))
+    predictor = Predictor("quick-mlp", chosen("quick-mlp"), random_weights("quick-mlp", 1))
     given = {name: w.copy() for name, w in later.items()}
     predictor.load_weights(given)
     for w in given.values():
@@ -94,7 +100,10 @@ def test_weights_loaded_later_answer_from_then_on_and_may_change_afterwards(few_
 
 
 def test_weights_of_another_network_are_refused_and_the_old_ones_go_on_answering(few_digits: DigitSets) -> None:
-    predictor, pictures = Predictor("quick-mlp", CHOSEN, random_weights("quick-mlp", 1)), few_digits.test.images[:20]
+    predictor, pictures = (
+        Predictor("quick-mlp", chosen("quick-mlp"), random_weights("quick-mlp", 1)),
+        few_digits.test.images[:20],
+    )
     before = predictor.probabilities(pictures)
     with pytest.raises(ValueError, match="this network wants"):
         predictor.load_weights(random_weights("pycuda-seed", 2))
@@ -102,7 +111,7 @@ def test_weights_of_another_network_are_refused_and_the_old_ones_go_on_answering
 
 
 def test_a_network_from_a_file_answers_like_the_one_that_was_saved(tmp_path: Path, few_digits: DigitSets) -> None:
-    model = Model("quick-mlp", CHOSEN, random_weights("quick-mlp", 1))
+    model = Model("quick-mlp", chosen("quick-mlp"), random_weights("quick-mlp", 1))
     save_model(tmp_path / "n.safetensors", model, "float32")
     pictures = few_digits.test.images[:20]
     np.testing.assert_array_equal(
@@ -115,5 +124,43 @@ def test_finite_weights_so_large_that_scores_overflow_still_give_probabilities(
     preset: str, few_digits: DigitSets
 ) -> None:
     weights = {name: np.full_like(w, 3e38) for name, w in random_weights(preset, 1).items()}
-    p = Predictor(preset, CHOSEN, weights).probabilities(few_digits.test.images[:2])
+    p = Predictor(preset, chosen(preset), weights).probabilities(few_digits.test.images[:2])
     assert np.isfinite(p).all()
+
+
+CONV = "conv 3x5 bn relu, pool 2, dropout 0.5, linear 10"
+
+
+def conv_weights() -> dict[str, HostArray]:
+    network = Network(find_preset("quick-cnn").build_layers(CONV), INPUT_SHAPE, Device())
+    rng = np.random.default_rng(6)
+    weights = {name: rng.normal(0, 0.2, w.shape).astype(np.float32) for name, w in network.export_weights().items()}
+    return {**weights, "bn1.running_variance": np.array([0.5, 2, 0.1], np.float32)}
+
+
+def conv_written_out(weights: dict[str, HostArray], picture: HostArray) -> HostArray:
+    """Pixel by pixel and square by square, in float64; dropout lets everything through."""
+    x, w = picture / 255, {name: values.astype(np.float64) for name, values in weights.items()}
+    pooled = np.empty((3, 12, 12))
+    for c in range(3):
+        met = [[(w["conv1.weight"][:, :, c, 0] * x[i : i + 5, j : j + 5]).sum() for j in range(24)] for i in range(24)]
+        scale = w["bn1.weight"][c] / np.sqrt(w["bn1.running_variance"][c] + 1e-5)
+        y = np.maximum((np.array(met) - w["bn1.running_mean"][c]) * scale + w["bn1.bias"][c], 0)
+        pooled[c] = [[y[2 * i : 2 * i + 2, 2 * j : 2 * j + 2].max() for j in range(12)] for i in range(12)]
+    shares = np.exp(w["linear1.weight"] @ pooled.ravel() + w["linear1.bias"])
+    return shares / shares.sum()
+
+
+def test_a_convolutional_network_answers_as_it_is_written_out(few_digits: DigitSets) -> None:
+    pictures, weights = few_digits.test.images[:6], conv_weights()
+    predictor = Predictor("quick-cnn", Hyperparameters(CONV), weights)
+    p = predictor.probabilities(pictures)
+    np.testing.assert_allclose(p, [conv_written_out(weights, x) for x in pictures], rtol=1e-3, atol=1e-5)
+    np.testing.assert_array_equal(predictor.probabilities(pictures), p)
+
+
+def test_a_variance_below_zero_from_a_file_still_gives_probabilities(few_digits: DigitSets) -> None:
+    weights = {**conv_weights(), "bn1.running_variance": np.full(3, -4, np.float32)}
+    p = Predictor("quick-cnn", Hyperparameters(CONV), weights).probabilities(few_digits.test.images[:3])
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)

@@ -1,8 +1,11 @@
 """The workspace: one array for each name and shape, whatever is asked for in between."""
 
-import numpy as np
+from collections.abc import Callable
 
-from core.device import Device
+import numpy as np
+import pytest
+
+from core.device import Array, Device
 from core.workspace import Workspace
 
 
@@ -37,3 +40,18 @@ def test_arrays_have_the_shape_asked_for_and_the_workspace_s_dtype_unless_anothe
     assert workspace.array("y", (3, 2)).dtype == np.float64
     assert workspace.array("passed", (3, 2), np.bool_).dtype == np.bool_
     assert workspace.array("loss", ()).shape == ()
+
+
+@pytest.mark.parametrize(("ask", "value"), [(Workspace.zeros, 0), (Workspace.ones, 1)], ids=["zeros", "ones"])
+def test_filled_arrays_are_full_at_first_and_afterwards_keep_what_was_written(
+    ask: Callable[[Workspace, str, tuple[int, ...]], Array], value: int, device: Device
+) -> None:
+    workspace = Workspace(device, np.float64)
+    first = ask(workspace, "padded", (3, 2))
+    assert first.dtype == np.float64
+    assert (device.to_host(first) == value).all()
+    first[1] = 7
+    assert ask(workspace, "padded", (3, 2)) is first
+    assert device.to_host(first).tolist() == [[value] * 2, [7] * 2, [value] * 2]
+    other = ask(workspace, "padded", (4, 2))
+    assert (device.to_host(other) == value).all()

@@ -14,7 +14,11 @@ from core.training.trainer import TrainingJob
 def small_job() -> TrainingJob:
     """A run of three epochs that takes well under a second on `few_digits`."""
     chosen = replace(
-        find_preset("quick-mlp").hyperparameters, hidden=(32,), epochs=3, validation_digits=200, evaluate_every=500
+        find_preset("quick-mlp").hyperparameters,
+        network="linear 32 relu, linear 10",
+        epochs=3,
+        validation_digits=200,
+        evaluate_every=500,
     )
     return TrainingJob("quick-mlp", chosen, "cpu")
 
@@ -40,6 +44,7 @@ def control_names() -> list[str]:
         "trainButton",
         "pauseButton",
         "stopButton",
+        "networkField",
         "accuracyPlot",
         "lossPlot",
         "drawingCanvas",

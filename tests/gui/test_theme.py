@@ -1,3 +1,5 @@
+"""Colours, pens and fonts: readable by number, told apart by more than colour, and following the system."""
+
 from collections.abc import Iterator
 
 import pytest

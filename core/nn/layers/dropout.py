@@ -26,9 +26,10 @@ class Dropout(Layer):
         # Drawn on the host, so that every device drops the same; bytes are quick to draw, and fine enough.
         drawn = np.frombuffer(self.rng.bytes(x.size), np.uint8).reshape(x.shape)
         kept = own("kept", x.shape, self.xp.bool_)
-        self.xp.greater_equal(self.device.to_device(drawn), round(self.rate * 256.0), out=kept)
+        silent = min(round(self.rate * 256.0), 255)
+        self.xp.greater_equal(self.device.to_device(drawn), silent, out=kept)
         self._mask = own("mask", x.shape)
-        self.xp.multiply(kept, 1.0 / (1.0 - round(self.rate * 256.0) / 256.0), out=self._mask, dtype=self._mask.dtype)
+        self.xp.multiply(kept, 256.0 / (256.0 - silent), out=self._mask, dtype=self._mask.dtype)
         return self.xp.multiply(x, self._mask, out=own("y", x.shape))
 
     def backward(self, dy: Array) -> Array:

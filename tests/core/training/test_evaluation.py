@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from core.device import Array, Device, HostArray
 from core.digits.dataset import Dataset, DigitSets
+from core.nn.architecture import build_layers
+from core.nn.layers.flatten import Flatten
 from core.nn.layers.layer import Layer
 from core.nn.layers.linear import Linear
 from core.nn.losses import Loss, SoftmaxCrossEntropy
@@ -20,21 +22,22 @@ from core.training.evaluation import (
     accuracy_per_class,
     confusion_matrix,
     evaluate,
+    samples_last,
 )
-from core.training.presets import INPUT_SHAPE, find_preset
+from core.training.hyperparameters import INPUT_SHAPE
 
 
 @pytest.fixture
 def digits(few_digits: DigitSets) -> Dataset:
-    """One full evaluation batch and a smaller one."""
+    """Two full evaluation batches and a smaller one."""
     digits = few_digits.train.part(0, 1150)
-    assert EVALUATION_BATCH < len(digits) < 2 * EVALUATION_BATCH
+    assert 2 * EVALUATION_BATCH < len(digits) < 3 * EVALUATION_BATCH
     return digits
 
 
 @pytest.fixture
 def network(device: Device) -> Network:
-    network = Network(find_preset("quick-mlp").build_layers((16,)), INPUT_SHAPE, device)
+    network = Network(build_layers("linear 16 relu, linear 10", INPUT_SHAPE), INPUT_SHAPE, device)
     network.initialize(np.random.default_rng(2))
     return network
 
@@ -42,6 +45,10 @@ def network(device: Device) -> Network:
 @pytest.fixture
 def loss(device: Device) -> Loss:
     return SoftmaxCrossEntropy(device, np.float32)
+
+
+def on_device(digits: Dataset, network: Network, smoothing: float = 0.0) -> DeviceDataset:
+    return DeviceDataset(digits, network.device, network.dtype, 10, smoothing)
 
 
 def scores_one_by_one(network: Network, digits: Dataset) -> list[HostArray]:
@@ -60,7 +67,7 @@ def test_loss_and_confusion_are_those_of_a_plain_loop_whatever_is_left_for_the_l
     for scores, label in zip(scores_one_by_one(network, digits), digits.labels.tolist(), strict=True):
         total += math.log(sum(math.exp(s) for s in scores)) - scores[label]
         confusion[label][int(scores.argmax())] += 1
-    measured = evaluate(network, loss, DeviceDataset(digits, network, 10))
+    measured = evaluate(network, loss, on_device(digits, network))
     assert measured is not None
     assert measured.loss == pytest.approx(total / len(digits), rel=1e-5)
     assert measured.confusion.tolist() == confusion
@@ -71,7 +78,7 @@ def test_measuring_twice_gives_the_same_and_leaves_network_and_digits_as_they_we
     network: Network, loss: Loss, digits: Dataset
 ) -> None:
     before, images = network.device.to_host(network.parameters), digits.images.copy()
-    data = DeviceDataset(digits, network, 10)
+    data = on_device(digits, network)
     first, second = evaluate(network, loss, data), evaluate(network, loss, data)
     assert first is not None
     assert second is not None
@@ -96,9 +103,9 @@ class Notes(Layer):
 
 def test_measuring_is_no_training(device: Device, loss: Loss, digits: Dataset) -> None:
     notes = Notes()
-    network = Network([notes, Linear(10)], INPUT_SHAPE, device)
-    evaluate(network, loss, DeviceDataset(digits, network, 10))
-    assert notes.noted == [False, False]
+    network = Network([notes, Flatten(), Linear(10)], INPUT_SHAPE, device)
+    evaluate(network, loss, on_device(digits, network))
+    assert notes.noted == [False, False, False]
 
 
 @pytest.mark.parametrize("answers", [[True], [False, True]], ids=["at once", "after the first batch"])
@@ -106,23 +113,52 @@ def test_an_interrupted_measurement_gives_nothing(
     network: Network, loss: Loss, digits: Dataset, answers: list[bool]
 ) -> None:
     asked = iter(answers)
-    assert evaluate(network, loss, DeviceDataset(digits, network, 10), interrupted=lambda: next(asked)) is None
+    assert evaluate(network, loss, on_device(digits, network), interrupted=lambda: next(asked)) is None
     assert next(asked, None) is None
 
 
-def test_a_batch_holds_the_digits_asked_for_as_input_labels_and_one_hot_targets(
+def test_a_batch_holds_the_digits_asked_for_as_bytes_labels_and_one_hot_targets(
     network: Network, digits: Dataset, device: Device
 ) -> None:
-    data, rows = DeviceDataset(digits, network, 10), np.array([1149, 0, 7, 7])
-    x, labels, targets = data.batch(device.to_device(rows))
-    assert (len(data), x.dtype, targets.dtype) == (1150, np.float32, np.float32)
-    np.testing.assert_allclose(device.to_host(x), digits.images[rows].reshape(4, 784) / 255, rtol=1e-6)
+    data, rows = on_device(digits, network), np.array([1149, 0, 7, 7])
+    pictures, labels, targets = data.batch(device.to_device(rows))
+    assert (len(data), pictures.dtype, targets.dtype) == (1150, np.uint8, np.float32)
+    np.testing.assert_array_equal(device.to_host(pictures), digits.images[rows].reshape(4, 784))
     assert device.to_host(labels).tolist() == digits.labels[rows].tolist()
-    assert device.to_host(targets).tolist() == [[float(c == label) for c in range(10)] for label in digits.labels[rows]]
+    one_hot = [[float(label == c) for label in digits.labels[rows]] for c in range(10)]
+    assert device.to_host(targets).tolist() == one_hot
+
+
+@pytest.mark.parametrize("smoothing", [0.1, 0.5])
+def test_smoothed_targets_spread_a_share_of_certainty_over_all_classes(
+    network: Network, digits: Dataset, device: Device, smoothing: float
+) -> None:
+    data, rows = on_device(digits, network, smoothing), np.array([5, 900, 5])
+    for targets in (data.batch(device.to_device(rows))[2], data.slice(20, 23)[2]):
+        assert targets.shape == (10, 3)
+        np.testing.assert_allclose(device.to_host(targets).sum(axis=0), 1, rtol=1e-6)
+    targets = device.to_host(data.batch(device.to_device(rows))[2])
+    for column, label in enumerate(digits.labels[rows]):
+        for c in range(10):
+            wanted = 1 - smoothing * 9 / 10 if c == label else smoothing / 10
+            assert targets[c, column] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_bytes_become_shares_of_full_ink_and_lie_with_the_samples_last(
+    network: Network, digits: Dataset, device: Device
+) -> None:
+    data, rows = on_device(digits, network), np.array([3, 1000])
+    pixels = data.pixels(data.batch(device.to_device(rows))[0])
+    assert (pixels.shape, pixels.dtype) == ((2, 784), np.float32)
+    x = samples_last(pixels, INPUT_SHAPE)
+    assert x.shape == (1, 28, 28, 2)
+    assert np.shares_memory(x, pixels)
+    for sample, row in enumerate(rows):
+        np.testing.assert_allclose(device.to_host(x[0, :, :, sample]), digits.images[row] / 255, rtol=1e-6)
 
 
 def test_a_slice_holds_the_same_as_a_batch_of_its_rows(network: Network, digits: Dataset, device: Device) -> None:
-    data = DeviceDataset(digits, network, 10)
+    data = on_device(digits, network)
     sliced = [device.to_host(array) for array in data.slice(1100, 2100)]
     batch = [device.to_host(array) for array in data.batch(device.to_device(np.arange(1100, 1150)))]
     for one, other in zip(sliced, batch, strict=True):
@@ -132,11 +168,12 @@ def test_a_slice_holds_the_same_as_a_batch_of_its_rows(network: Network, digits:
 def test_batches_of_one_size_are_written_into_the_same_arrays(
     network: Network, digits: Dataset, device: Device
 ) -> None:
-    data = DeviceDataset(digits, network, 10)
+    data = on_device(digits, network)
     first = data.batch(device.to_device(np.arange(100)))
     data.batch(device.to_device(np.arange(30)))
     second = data.batch(device.to_device(np.arange(100, 200)))
-    assert [id(array) for array in first] == [id(array) for array in second]
+    for one, other in zip(first, second, strict=True):
+        assert device.address(one) == device.address(other)
 
 
 @settings(deadline=None)

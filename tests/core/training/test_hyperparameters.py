@@ -8,25 +8,44 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from core.nn.optimizers import OPTIMIZERS
+from core.nn.schedules import SCHEDULES
 from core.training.hyperparameters import (
-    MAX_HIDDEN_LAYERS,
-    OPTIMIZERS,
+    CHANGEABLE,
     PRECISIONS,
     RANGES,
-    SCHEDULES,
     HyperparameterError,
     Hyperparameters,
+    check_network,
 )
 
-WHOLE = ("batch_size", "epochs", "seed", "validation_digits", "evaluate_every", "shift_px", "train_limit")
-FRACTIONS = ("learning_rate", "momentum", "augment")
-VALID = Hyperparameters(hidden=(64,))
+WHOLE = (
+    "batch_size",
+    "epochs",
+    "seed",
+    "patience",
+    "validation_digits",
+    "evaluate_every",
+    "shift_px",
+    "train_limit",
+)
+FRACTIONS = (
+    "learning_rate",
+    "momentum",
+    "weight_decay",
+    "clip_norm",
+    "warmup",
+    "augment",
+    "label_smoothing",
+    "averaging",
+)
+VALID = Hyperparameters("linear 64 relu, linear 10")
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def chosen(name: str, value: object) -> Hyperparameters:
-    """Valid hyperparameters but for one; a layer's size is put into a tuple."""
-    return replace(VALID, **{name: (value,) if name == "hidden" else value})
+    """Valid hyperparameters but for one."""
+    return replace(VALID, **{name: value})
 
 
 def in_range(name: str, whole: bool = True) -> st.SearchStrategy:
@@ -36,21 +55,17 @@ def in_range(name: str, whole: bool = True) -> st.SearchStrategy:
     return st.floats(limits.minimum, limits.maximum)
 
 
+TEXT = {"network": "linear 10"}
+NETWORKS = ("linear 10", "linear 300 tanh, linear 10", "conv 4x3 same bn relu, pool 2, dropout 0.2, linear 10")
 ANY_VALID = st.builds(
     Hyperparameters,
-    hidden=st.lists(in_range("hidden"), max_size=MAX_HIDDEN_LAYERS).map(tuple),
-    optimizer=st.sampled_from(OPTIMIZERS),
-    learning_rate=in_range("learning_rate", whole=False),
-    momentum=in_range("momentum", whole=False),
-    schedule=st.sampled_from(SCHEDULES),
-    batch_size=in_range("batch_size"),
-    epochs=in_range("epochs"),
-    seed=in_range("seed"),
-    validation_digits=in_range("validation_digits"),
-    shift_px=in_range("shift_px"),
-    augment=in_range("augment", whole=False),
-    evaluate_every=in_range("evaluate_every"),
+    network=st.sampled_from(NETWORKS),
+    optimizer=st.sampled_from(list(OPTIMIZERS)),
+    schedule=st.sampled_from(list(SCHEDULES)),
     precision=st.sampled_from(PRECISIONS),
+    keep_best=st.booleans(),
+    **{name: in_range(name) for name in WHOLE if name != "train_limit"},
+    **{name: in_range(name, whole=False) for name in FRACTIONS},
     train_limit=st.none() | in_range("train_limit"),
 )
 
@@ -58,12 +73,12 @@ ANY_VALID = st.builds(
 @pytest.mark.parametrize("name", RANGES)
 def test_both_ends_of_a_range_are_allowed_and_what_lies_beyond_is_not(name: str) -> None:
     low, high = RANGES[name].minimum, RANGES[name].maximum
-    if name in WHOLE or name == "hidden":
+    if name in WHOLE:
         low, high, below, above = int(low), int(high), int(low) - 1, int(high) + 1
     else:
         below, above = math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
-    assert getattr(chosen(name, low), name) in (low, (low,))
-    assert getattr(chosen(name, high), name) in (high, (high,))
+    assert getattr(chosen(name, low), name) == low
+    assert getattr(chosen(name, high), name) == high
     for wrong in (below, above):
         with pytest.raises(
             HyperparameterError, match=rf"^{name.replace('_', ' ')} is .*; it must be a (whole )?number from .* to "
@@ -91,20 +106,20 @@ def test_a_whole_number_too_large_for_any_float_is_refused_like_any_other() -> N
             assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize("name", ["hidden", *WHOLE])
+@pytest.mark.parametrize("name", WHOLE)
 def test_a_fraction_is_refused_where_a_whole_number_is_wanted(name: str) -> None:
     for value in (200.5, 200.0):
         with pytest.raises(HyperparameterError, match=f"^{name.replace('_', ' ')} is 200.* a whole number from "):
             chosen(name, value)
 
 
-@pytest.mark.parametrize(("name", "value"), [("learning_rate", 1), ("momentum", 0), ("augment", 1)])
+@pytest.mark.parametrize(("name", "value"), [("learning_rate", 1), ("momentum", 0), ("augment", 1), ("clip_norm", 5)])
 def test_a_whole_number_will_do_where_a_fraction_is_usual(name: str, value: int) -> None:
     assert getattr(chosen(name, value), name) == value
 
 
 def test_every_range_is_tested_as_what_it_is_for() -> None:
-    assert set(RANGES) == {"hidden", *WHOLE, *FRACTIONS}
+    assert set(RANGES) == {*WHOLE, *FRACTIONS}
 
 
 @pytest.mark.parametrize("name", [name for name in (*WHOLE, *FRACTIONS) if name != "train_limit"])
@@ -114,26 +129,74 @@ def test_none_is_a_value_for_the_limit_alone(name: str) -> None:
         chosen(name, None)
 
 
-@pytest.mark.parametrize("hidden", [(), (1,), (16384,) * MAX_HIDDEN_LAYERS])
-def test_none_to_eight_hidden_layers_are_allowed(hidden: tuple[int, ...]) -> None:
-    assert Hyperparameters(hidden=hidden).hidden == hidden
+@pytest.mark.parametrize("value", [0, 1, None, "true", [], 1.0])
+def test_keep_best_is_true_or_false_and_nothing_that_counts_as_such(value: object) -> None:
+    assert chosen("keep_best", True).keep_best is True
+    with pytest.raises(HyperparameterError, match=r"^keep best is .*; it must be true or false$"):
+        chosen("keep_best", value)
 
 
-@pytest.mark.parametrize("hidden", [(8,) * (MAX_HIDDEN_LAYERS + 1), [8], 8, "8", None])
-def test_more_layers_or_anything_but_a_tuple_are_refused(hidden: object) -> None:
-    with pytest.raises(HyperparameterError, match=r"^hidden is .*; it wants up to 8 layer sizes"):
-        Hyperparameters(hidden=hidden)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("network", "complaint"),
+    [
+        (None, r"^network is None; it must be a text, such as 'linear 256 relu, linear 10'$"),
+        (256, "^network is 256; it must be a text"),
+        (["linear 10"], r"^network is \['linear 10'\]; it must be a text"),
+        (b"linear 10", "^network is b'linear 10'; it must be a text"),
+        ("", "^network: a layer is missing here$"),
+        ("linear 8,, linear 10", "^network: a layer is missing here$"),
+        ("liner 10", "^network: 'liner' is no layer; there are conv, pool, linear"),
+        ("linear ten", "^network: linear 'ten': it wants a number of units"),
+        ("linear 0, linear 10", "^network: units is 0; it must be from 1 to 16,384$"),
+        ("conv 8x30, linear 10", "^network: kernel is 30; it must be from 1 to 28$"),
+        ("linear 8 relu, conv 8x3, linear 10", "^network: conv 8x3 after relu: there is no picture to convolve$"),
+        ("linear 9", "^network: it must end with linear 10, one answer for each digit$"),
+        ("linear 10, linear 11", "^network: it must end with linear 10"),
+        ("conv 10x28", "^network: it must end with linear 10"),
+        ("relu", "^network: it must end with linear 10"),
+        ("linear 999999999, linear 10", "^network: units is 999999999; it must be from 1 to 16,384$"),
+        ("linear " + "9" * 500, "^network: linear '9{40}': it wants a number of units"),
+        (
+            ", ".join(["linear 16384"] * 3 + ["linear 10"]),
+            "^network: linear 16384 makes the network too large",
+        ),
+        (", ".join(["relu"] * 65 + ["linear 10"]), "^network: relu makes the network too large: .* and 64 layers$"),
+        ("linear 10, " * 10_000_000 + "linear 10", "^network: the network's text is longer than 1000 characters$"),
+    ],
+    ids=lambda value: repr(value)[:40] if not isinstance(value, str) or len(value) < 200 else value[:40],
+)
+def test_what_describes_no_network_from_a_picture_to_ten_classes_is_refused_with_why(
+    network: object, complaint: str
+) -> None:
+    for attempt in (check_network, lambda text: chosen("network", text)):
+        with pytest.raises(HyperparameterError, match=complaint) as caught:
+            attempt(network)
+        assert len(str(caught.value)) < 200
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("network", [*NETWORKS, "conv 10x28, linear 10", "linear 16384 relu, linear 10"])
+def test_networks_that_end_in_ten_answers_are_allowed(network: str) -> None:
+    check_network(network)
+    assert Hyperparameters(network).network == network
 
 
 @pytest.mark.parametrize("name", ["optimizer", "schedule", "precision"])
 @pytest.mark.parametrize("value", ["", "SGD", "nadam", None, 3, ["sgd"], "x" * 10_000])
 def test_a_name_that_is_no_choice_is_refused_with_the_choices(name: str, value: object) -> None:
-    choices = {"optimizer": "sgd or adam", "schedule": "constant or cosine", "precision": "float32 or float64"}
-    with pytest.raises(
-        HyperparameterError, match=f"^{name.replace('_', ' ')} is .*; choose {choices[name]}$"
-    ) as caught:
+    choices = {
+        "optimizer": "sgd or momentum or nesterov or adagrad or rmsprop or adam or adamw",
+        "schedule": "constant or step or cosine or one-cycle",
+        "precision": "float32 or float64",
+    }
+    with pytest.raises(HyperparameterError, match=f"^{name} is .*; choose {choices[name]}$") as caught:
         chosen(name, value)
     assert len(str(caught.value)) < 200
+
+
+def test_what_may_be_changed_during_a_run_are_choices() -> None:
+    assert set(CHANGEABLE) <= set(VALID.as_dict())
+    assert len(set(CHANGEABLE)) == len(CHANGEABLE)
 
 
 def test_choices_cannot_be_changed_afterwards() -> None:
@@ -148,7 +211,7 @@ def test_choices_come_back_from_json_as_they_went(hyperparameters: Hyperparamete
 
 
 def test_what_a_table_leaves_out_takes_its_usual_value() -> None:
-    assert Hyperparameters.from_dict({"hidden": [3, 2]}) == Hyperparameters(hidden=(3, 2))
+    assert Hyperparameters.from_dict({"network": "linear 10"}) == Hyperparameters("linear 10")
 
 
 @pytest.mark.parametrize(
@@ -156,21 +219,21 @@ def test_what_a_table_leaves_out_takes_its_usual_value() -> None:
     [
         (None, "not a table"),
         ([], "not a table"),
-        ("hidden", "not a table"),
-        ({}, "not a table with a list of hidden layers"),
-        ({"hidden": 3}, "not a table with a list of hidden layers"),
-        ({"hidden": "33"}, "not a table with a list of hidden layers"),
-        ({"hidden": {"0": 3}}, "not a table with a list of hidden layers"),
-        ({"hidden": [3], "colour": "red"}, "unknown hyperparameter 'colour'"),
-        ({"hidden": [3], "c" * 5000: 1}, "unknown hyperparameter 'c{40}'"),
-        ({"hidden": [3], 7: 1, None: 2}, "unknown hyperparameter '7'"),
-        ({"hidden": [3], "__init__": 1}, "unknown hyperparameter '__init__'"),
-        ({"hidden": [3], "epochs": 0}, "epochs is 0"),
-        ({"hidden": [3.0]}, "hidden is 3.0"),
-        ({"hidden": [[3]]}, r"hidden is \[3\]"),
-        ({"hidden": [None]}, "hidden is None"),
-        ({"hidden": [1] * 100_000}, "up to 8 layer sizes"),
-        ({"hidden": [3], "seed": [[[[1]]]]}, "seed is "),
+        ("network", "not a table"),
+        ({}, "^the hyperparameters are not a table with a network in it$"),
+        ({"hidden": [3]}, "^the hyperparameters are not a table with a network in it$"),
+        ({**TEXT, "hidden": [3]}, "unknown hyperparameter 'hidden'"),
+        ({**TEXT, "colour": "red"}, "unknown hyperparameter 'colour'"),
+        ({**TEXT, "c" * 5000: 1}, "unknown hyperparameter 'c{40}'"),
+        ({**TEXT, 7: 1, None: 2}, "unknown hyperparameter '7'"),
+        ({**TEXT, "__init__": 1}, "unknown hyperparameter '__init__'"),
+        ({**TEXT, "epochs": 0}, "epochs is 0"),
+        ({**TEXT, "keep_best": 1}, "keep best is 1; it must be true or false"),
+        ({"network": ["linear 10"]}, "network is .*; it must be a text"),
+        ({"network": {"linear": 10}}, "network is .*; it must be a text"),
+        ({"network": [1] * 100_000}, "network is .*; it must be a text"),
+        ({"network": "linear 3"}, "it must end with linear 10"),
+        ({**TEXT, "seed": [[[[1]]]]}, "seed is "),
     ],
     ids=lambda value: value if isinstance(value, str) and len(value) < 50 else "",
 )
@@ -181,18 +244,14 @@ def test_a_table_from_anywhere_is_refused_with_what_is_wrong_with_it(values: obj
 
 
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["sgd", "3", ""]),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["sgd", "3", "", "linear 5, linear 10"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("ab"), inner),
     max_leaves=6,
 )
 
 
 @unhurried
-@given(
-    st.dictionaries(st.sampled_from([*VALID.as_dict(), "other"]), JSON_VALUES).map(
-        lambda table: {"hidden": [4], **table}
-    )
-)
+@given(st.dictionaries(st.sampled_from([*VALID.as_dict(), "other"]), JSON_VALUES).map(lambda table: {**TEXT, **table}))
 def test_whatever_json_holds_gives_valid_choices_or_a_hyperparameter_error(values: dict[str, object]) -> None:
     try:
         hyperparameters = Hyperparameters.from_dict(values)

@@ -1,3 +1,5 @@
+"""The points of a curve: none is lost, and those worth drawing show every peak and valley."""
+
 import numpy as np
 import pytest
 

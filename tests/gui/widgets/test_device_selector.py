@@ -1,3 +1,5 @@
+"""The choice of a device: only those that can compute can be chosen, and the others say why and what helps."""
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent

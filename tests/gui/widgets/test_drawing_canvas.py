@@ -1,3 +1,5 @@
+"""The sheet to draw on, drawn on with mouse, pen and keys: what is seen is what is told."""
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt

@@ -1,3 +1,5 @@
+"""Drawing and its answer in one panel: the words follow the numbers, the buttons follow the ink."""
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt

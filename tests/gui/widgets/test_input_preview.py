@@ -1,3 +1,5 @@
+"""What the network sees, pixel by pixel."""
+
 import numpy as np
 import pytest
 from PySide6.QtGui import QColor

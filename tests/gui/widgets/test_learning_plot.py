@@ -1,3 +1,5 @@
+"""The plots, drawn and pointed at for real: what is shown, when it is drawn, and what can be taken out of it."""
+
 import csv
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""Numbers as they are typed in papers and in other languages, and steps that multiply."""
+
 import pytest
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QValidator

@@ -1,3 +1,5 @@
+"""The choice of a recipe: every preset is there, and choosing tells its name and its lesson."""
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot

@@ -1,3 +1,5 @@
+"""Ten bars, measured in pixels and read out in words."""
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint

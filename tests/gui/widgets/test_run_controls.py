@@ -1,3 +1,5 @@
+"""The buttons of a run and its accuracy: each state allows what makes sense in it, by mouse and by key."""
+
 from collections.abc import Iterator
 
 import pytest

@@ -1,3 +1,5 @@
+"""The line at the foot of the window: a problem is told from a notice, and progress is never ahead of the run."""
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QProgressBar

@@ -1,59 +1,116 @@
-"""Activation functions, held against values worked out by hand."""
+"""Activation functions, held against the math module number by number, and their slopes against central differences."""
+
+import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from core.device import Device
-from core.nn.layers.activations import ReLU, StraightThroughReLU
+from core.device import Device, HostArray
+from core.nn.layers.activations import GELU, LeakyReLU, ReLU, Sigmoid, StraightThroughReLU, Tanh
+from core.nn.layers.layer import Layer
 
-X = np.array([[-2.0, -0.0, 0.0, 1e-30], [3.0, -1e-30, np.inf, -np.inf]])
-Y = np.array([[0.0, 0.0, 0.0, 1e-30], [3.0, 0.0, np.inf, 0.0]])
-DY = np.array([[1.0, 2.0, 3.0, 4.0], [-5.0, 6.0, 7.0, 8.0]])
+X = np.array([[-2.0, -0.0, 0.0, 1e-30], [3.0, -1e-30, 0.7, -0.4], [8.0, -9.0, 1.3, -0.01]])
+DY = np.array([[1.0, 2.0, 3.0, 4.0], [-5.0, 6.0, 7.0, 8.0], [0.5, -0.25, 2.0, 1.0]])
 
 
-def bound(layer: ReLU, device: Device) -> ReLU:
-    layer.bind(device, np.float64, {}, {}, propagates=True)
+def gelu(x: float) -> float:
+    return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+FORMULAS: dict[type[Layer], Callable[[float], float]] = {
+    ReLU: lambda x: max(x, 0.0),
+    StraightThroughReLU: lambda x: max(x, 0.0),
+    LeakyReLU: lambda x: x if x > 0 else 0.01 * x,
+    Sigmoid: lambda x: 1 / (1 + math.exp(-x)),
+    Tanh: math.tanh,
+    GELU: gelu,
+}
+ALL = pytest.mark.parametrize("kind", FORMULAS)
+
+
+def bound(kind: type[Layer], device: Device, dtype: type = np.float64) -> Layer:
+    layer = kind()
+    layer.bind(device, dtype, {}, {}, {}, propagates=True)
     return layer
 
 
-@pytest.fixture(params=[ReLU, StraightThroughReLU])
-def either(request: pytest.FixtureRequest, device: Device) -> ReLU:
-    return bound(request.param(), device)
+@ALL
+def test_each_is_its_formula_applied_to_every_number(kind: type[Layer], device: Device) -> None:
+    y = bound(kind, device).forward(device.to_device(X), training=True)
+    wanted = [[FORMULAS[kind](float(x)) for x in row] for row in X]
+    np.testing.assert_allclose(device.to_host(y), wanted, rtol=1e-12, atol=1e-16)
 
 
-def test_both_cut_off_what_is_negative(either: ReLU, device: Device) -> None:
-    np.testing.assert_array_equal(device.to_host(either.forward(device.to_device(X), training=True)), Y)
+@pytest.mark.parametrize("kind", [kind for kind in FORMULAS if kind is not StraightThroughReLU])
+def test_backward_is_the_formula_s_slope_times_the_gradient(
+    kind: type[Layer], device: Device, rng: np.random.Generator
+) -> None:
+    layer, x, dy = bound(kind, device), rng.normal(0, 2, (6, 7)), rng.normal(0, 1, (6, 7))
+    layer.forward(device.to_device(x), training=True)
+    formula = FORMULAS[kind]
+    slopes = [[(formula(float(v) + 1e-6) - formula(float(v) - 1e-6)) / 2e-6 for v in row] for row in x]
+    dx = device.to_host(layer.backward(device.to_device(dy)))
+    np.testing.assert_allclose(dx, dy * np.array(slopes), rtol=1e-7, atol=1e-9)
 
 
-def test_both_let_nan_through_so_that_a_diverged_run_is_noticed(either: ReLU, device: Device) -> None:
-    y = either.forward(device.to_device(np.array([[np.nan, 1.0]])), training=True)
-    np.testing.assert_array_equal(device.to_host(y), [[np.nan, 1.0]])
+@ALL
+def test_all_answer_a_batch_of_pictures_as_they_answer_its_numbers_in_a_row(
+    kind: type[Layer], device: Device, rng: np.random.Generator
+) -> None:
+    x, dy, layer = rng.normal(0, 2, (2, 3, 4, 5)), rng.normal(0, 1, (2, 3, 4, 5)), bound(kind, device)
+    y = device.to_host(layer.forward(device.to_device(x), training=True))
+    dx = device.to_host(layer.backward(device.to_device(dy)))
+    flat = device.to_host(layer.forward(device.to_device(x.reshape(24, 5)), training=True))
+    np.testing.assert_allclose(y.reshape(24, 5), flat, rtol=1e-14)
+    np.testing.assert_allclose(
+        dx.reshape(24, 5), device.to_host(layer.backward(device.to_device(dy.reshape(24, 5)))), rtol=1e-14
+    )
 
 
-def test_both_leave_x_and_dy_as_they_were_and_reuse_their_arrays(either: ReLU, device: Device) -> None:
-    x, dy = device.to_device(X), device.to_device(DY)
-    y, dx = either.forward(x, training=True), either.backward(dy)
+@ALL
+def test_all_let_nan_through_so_that_a_diverged_run_is_noticed(kind: type[Layer], device: Device) -> None:
+    y = device.to_host(bound(kind, device).forward(device.to_device(np.array([[np.nan, 1.0]])), training=True))
+    assert np.isnan(y).tolist() == [[True, False]]
+
+
+@ALL
+def test_all_leave_x_and_dy_as_they_were_and_reuse_their_arrays(kind: type[Layer], device: Device) -> None:
+    layer, x, dy = bound(kind, device), device.to_device(X), device.to_device(DY)
+    y, dx = layer.forward(x, training=True), layer.backward(dy)
     np.testing.assert_array_equal(device.to_host(x), X)
     np.testing.assert_array_equal(device.to_host(dy), DY)
-    assert either.forward(x, training=True) is y
-    assert either.backward(dy) is dx
+    assert layer.forward(x, training=True) is y
+    assert layer.backward(dy) is dx
+
+
+@ALL
+def test_huge_numbers_in_float32_give_an_answer_and_a_slope_that_are_finite(kind: type[Layer], device: Device) -> None:
+    layer, x = bound(kind, device, np.float32), np.array([[1e4, -1e4, 200.0, -200.0]], np.float32)
+    y = device.to_host(layer.forward(device.to_device(x), training=True))
+    dx = device.to_host(layer.backward(device.to_device(np.ones((1, 4), np.float32))))
+    assert y.dtype == dx.dtype == np.float32
+    assert np.isfinite(y).all()
+    assert np.isfinite(dx).all()
 
 
 def test_relu_passes_the_gradient_on_only_where_its_output_is_positive(device: Device) -> None:
-    layer = bound(ReLU(), device)
-    layer.forward(device.to_device(X), training=True)
-    dx = layer.backward(device.to_device(DY))
+    layer = bound(ReLU, device)
+    layer.forward(device.to_device(X[:2]), training=True)
+    dx = layer.backward(device.to_device(DY[:2]))
     np.testing.assert_array_equal(device.to_host(dx), [[0.0, 0.0, 0.0, 4.0], [-5.0, 0.0, 7.0, 0.0]])
 
 
 def test_straight_through_relu_passes_every_gradient_on_unchanged_even_where_its_output_is_zero(device: Device) -> None:
-    layer = bound(StraightThroughReLU(), device)
+    layer = bound(StraightThroughReLU, device)
     layer.forward(device.to_device(X), training=True)
     np.testing.assert_array_equal(device.to_host(layer.backward(device.to_device(DY))), DY)
 
 
-def test_neither_has_parameters_or_changes_the_shape_of_a_sample() -> None:
-    for layer in (ReLU(), StraightThroughReLU()):
-        assert layer.parameter_shapes((5, 3)) == {}
-        assert layer.initial_parameters((5, 3), np.random.default_rng(0)) == {}
-        assert layer.output_shape((5, 3)) == (5, 3)
+@ALL
+def test_none_has_parameters_or_changes_the_shape_of_a_sample(kind: type[Layer]) -> None:
+    layer = kind()
+    assert layer.parameter_shapes((5, 3)) == {}
+    assert layer.initial_parameters((5, 3), np.random.default_rng(0)) == {}
+    assert layer.initial_state((5, 3)) == {}
+    assert layer.output_shape((5, 3)) == (5, 3)

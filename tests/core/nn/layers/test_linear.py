@@ -5,33 +5,32 @@ import pytest
 
 from core.device import Device, HostArray
 from core.nn.initializers import uniform_over_fan_in
+from core.nn.layers.layer import ShapeError
 from core.nn.layers.linear import Linear
 
-X = np.array([[1.0, -2.0, 3.0], [0.5, 0.0, -1.0]])
+X = np.array([[1.0, 0.5], [-2.0, 0.0], [3.0, -1.0]])
 WEIGHT = np.array([[0.1, 0.2, 0.3], [-1.0, 2.0, 0.5], [0.0, 1.0, -1.0], [4.0, 0.25, -0.5]])
 BIAS = np.array([0.5, -0.5, 1.0, 0.0])
-DY = np.array([[1.0, 2.0, -3.0, 0.5], [-0.25, 1.0, 0.0, 4.0]])
+DY = np.array([[1.0, -0.25], [2.0, 1.0], [-3.0, 0.0], [0.5, 4.0]])
 
 
-def bound(device: Device, *, bias: bool = True, propagates: bool = True) -> Linear:
+def bound(device: Device, *, bias: bool = True, propagates: bool = True, divides: bool = False) -> Linear:
     """A layer of four units over three inputs that has taken its place in a network, gradients full of NaN."""
     layer = Linear(4, bias=bias)
     start = {"weight": WEIGHT, "bias": BIAS} if bias else {"weight": WEIGHT}
     parameters = {name: device.to_device(values) for name, values in start.items()}
     gradients = {name: device.to_device(np.full_like(values, np.nan)) for name, values in start.items()}
-    layer.bind(device, np.float64, parameters, gradients, propagates=propagates)
+    layer.bind(device, np.float64, parameters, gradients, {}, propagates=propagates, divides=divides)
     return layer
 
 
-def weighted_sums(x: HostArray, weight: HostArray, bias: HostArray) -> list[list[float]]:
-    """y written out: each unit's sum of weight times input, plus its bias."""
-    return [
-        [
-            sum(float(w * v) for w, v in zip(row, sample, strict=True)) + float(b)
-            for row, b in zip(weight, bias, strict=True)
-        ]
-        for sample in x
+def weighted_sums(x: HostArray, weight: HostArray, bias: HostArray) -> HostArray:
+    """y written out: each unit's sum of weight times input, plus its bias, for one sample after the other."""
+    samples = [
+        [sum(float(w * v) for w, v in zip(row, sample, strict=True)) + float(b) for row, b in zip(weight, bias, strict=True)]
+        for sample in x.T
     ]
+    return np.array(samples).T
 
 
 def test_forward_is_the_weighted_sum_of_the_inputs_plus_the_bias(device: Device) -> None:
@@ -49,7 +48,7 @@ def test_the_weight_gradient_sums_output_gradient_times_input_over_the_batch(dev
     layer.forward(device.to_device(X), training=True)
     layer.backward(device.to_device(DY))
     wanted = np.zeros((4, 3))
-    for sample, dy in zip(X, DY, strict=True):
+    for sample, dy in zip(X.T, DY.T, strict=True):
         for unit in range(4):
             for i in range(3):
                 wanted[unit, i] += dy[unit] * sample[i]
@@ -61,7 +60,7 @@ def test_the_input_gradient_is_each_weight_times_its_unit_s_gradient(device: Dev
     layer = bound(device)
     layer.forward(device.to_device(X), training=True)
     dx = layer.backward(device.to_device(DY))
-    wanted = [[sum(dy[unit] * WEIGHT[unit, i] for unit in range(4)) for i in range(3)] for dy in DY]
+    wanted = [[sum(dy[unit] * WEIGHT[unit, i] for unit in range(4)) for dy in DY.T] for i in range(3)]
     np.testing.assert_allclose(device.to_host(dx), wanted, rtol=1e-14)
 
 
@@ -70,7 +69,7 @@ def test_the_first_layer_of_a_network_writes_its_gradients_and_computes_no_dx(de
     layer.forward(device.to_device(X), training=True)
     dy = device.to_device(DY)
     assert layer.backward(dy) is dy
-    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY.T @ X, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY @ X.T, rtol=1e-14)
 
 
 def test_gradients_are_written_anew_by_each_backward_not_added_up(device: Device) -> None:
@@ -78,23 +77,23 @@ def test_gradients_are_written_anew_by_each_backward_not_added_up(device: Device
     for _ in range(2):
         layer.forward(device.to_device(X), training=True)
         layer.backward(device.to_device(DY))
-    np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), DY.sum(axis=0), rtol=1e-14)
-    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY.T @ X, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), DY.sum(axis=1), rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY @ X.T, rtol=1e-14)
 
 
 def test_backward_belongs_to_the_last_forward_when_batch_sizes_change(device: Device) -> None:
     layer = bound(device)
     layer.forward(device.to_device(X), training=True)
-    layer.forward(device.to_device(X[1:]), training=True)
-    dx = layer.backward(device.to_device(DY[1:]))
-    np.testing.assert_allclose(device.to_host(dx), DY[1:] @ WEIGHT, rtol=1e-14)
-    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY[1:].T @ X[1:], rtol=1e-14)
+    layer.forward(device.to_device(X[:, 1:]), training=True)
+    dx = layer.backward(device.to_device(DY[:, 1:]))
+    np.testing.assert_allclose(device.to_host(dx), WEIGHT.T @ DY[:, 1:], rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY[:, 1:] @ X[:, 1:].T, rtol=1e-14)
 
 
 def test_each_batch_size_has_one_array_for_y_and_one_for_dx(device: Device) -> None:
     layer, x, dy = bound(device), device.to_device(X), device.to_device(DY)
     y, dx = layer.forward(x, training=True), layer.backward(dy)
-    layer.forward(x[:1], training=True)
+    layer.forward(x[:, :1], training=True)
     assert layer.forward(x, training=True) is y
     assert layer.backward(dy) is dx
 
@@ -106,6 +105,26 @@ def test_neither_forward_nor_backward_changes_what_it_is_given(device: Device) -
     np.testing.assert_array_equal(device.to_host(x), X)
     np.testing.assert_array_equal(device.to_host(dy), DY)
     np.testing.assert_array_equal(device.to_host(layer.parameters["weight"]), WEIGHT)
+
+
+@pytest.mark.parametrize("shares", [1, 2, 3, 9])
+def test_dividing_the_work_among_threads_changes_no_number(
+    device: Device, monkeypatch: pytest.MonkeyPatch, shares: int
+) -> None:
+    monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", 1)
+    device.shares = shares
+    layer = bound(device, divides=True)
+    y = layer.forward(device.to_device(X), training=True)
+    dx = layer.backward(device.to_device(DY))
+    np.testing.assert_allclose(device.to_host(y), weighted_sums(X, WEIGHT, BIAS), rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(dx), WEIGHT.T @ DY, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY @ X.T, rtol=1e-14)
+    np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), DY.sum(axis=1), rtol=1e-14)
+
+
+def test_a_picture_is_refused_with_what_to_do() -> None:
+    with pytest.raises(ShapeError, match="linear wants a row of numbers, not a picture; put flatten before it"):
+        Linear(7).output_shape((1, 5, 5))
 
 
 @pytest.mark.parametrize(

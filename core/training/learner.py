@@ -1,0 +1,174 @@
+"""One network being trained: its data, its augmentation, its optimizer, and the step that joins them.
+
+It is a room of its own because more than the loop takes such steps: the search for a learning rate and the profile take
+the very same. Which batch comes next, at which rate, and when to look is up to whoever asks.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from core.device import Array, Device, DTypeLike, open_device
+from core.digits.augmentation import BatchShift, Distortion
+from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
+from core.nn.layers.dropout import Dropout
+from core.nn.network import Network
+from core.nn.optimizers import OPTIMIZERS
+from core.training.evaluation import DeviceDataset, samples_last
+from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
+from core.training.presets import Preset, find_preset
+from core.workspace import Workspace
+
+
+class Learner:
+    """A network of `preset` and `chosen` with fresh weights on the device called `device_key`, about to learn `digits`.
+
+    Raises DatasetError if a batch is larger than `digits`, UnknownPresetError for a preset that does not exist,
+    DeviceError if the device cannot compute.
+    """
+
+    def __init__(self, preset: str, chosen: Hyperparameters, device_key: str, digits: Dataset) -> None:
+        _check_batch_size(chosen, digits)
+        self.preset, self.hyperparameters = find_preset(preset), chosen
+        self.device = open_device(device_key)
+        start_rng, self._shuffle_rng, self._augmentation_rng = np.random.default_rng(chosen.seed).spawn(3)
+        with self.device.activate():
+            dtype = np.dtype(chosen.precision)
+            self.network = _make_network(self.preset, chosen, self.device, dtype)
+            self.network.initialize(start_rng)
+            self.loss = self.preset.loss(self.device, dtype)
+            self.optimizer = OPTIMIZERS[chosen.optimizer](self.network.parameters, self.network.gradients, self.device)
+            self.average = _Average(self.network, self.preset, chosen) if chosen.averaging else None
+            self.distortion = Distortion(self.device, dtype, chosen.augment)
+            self.shift = BatchShift(self.device, chosen.shift_px)
+            self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
+            self._tally = _Tally(self.network)
+        self.apply(chosen)
+
+    def apply(self, chosen: Hyperparameters) -> None:
+        """Take over from `chosen` what may change during a run, but for how long it is and its learning rate."""
+        self.hyperparameters = chosen
+        self.optimizer.momentum = chosen.momentum
+        self.optimizer.weight_decay = chosen.weight_decay
+        self.optimizer.clip_norm = chosen.clip_norm
+        self.distortion.strength = chosen.augment
+        self.shift.max_shift_px = chosen.shift_px
+        for mine, wanted in zip(self.network.layers, self.preset.build_layers(chosen.network), strict=True):
+            if isinstance(mine, Dropout) and isinstance(wanted, Dropout):
+                mine.rate = wanted.rate
+
+    def batches(self) -> Iterator[Array]:
+        """One pass over the digits in a new random order: their rows, a batch at a time, the last what is left."""
+        with self.device.activate():
+            order = self.device.to_device(shuffled(len(self.data), self._shuffle_rng))
+        yield from minibatches(order, self.hyperparameters.batch_size)
+
+    def full_batches(self) -> Iterator[Array]:
+        """Pass after pass without end, each without a smaller batch at its end: no two steps differ in size."""
+        while True:
+            yield from (rows for rows in self.batches() if len(rows) == self.hyperparameters.batch_size)
+
+    def step(self, rows: Array, learning_rate: float) -> None:
+        """Learn from the digits at `rows`: forward, back, and one update with `learning_rate`."""
+        chosen = self.hyperparameters
+        with self.device.activate(), self.device.dividing(self.network.divides):
+            pictures, labels, targets = self.data.batch(rows)
+            if chosen.shift_px:
+                pictures = self.shift.apply(pictures, self._augmentation_rng)
+            pixels = self.data.pixels(pictures)
+            if chosen.augment:
+                pixels = self.distortion.apply(pixels, self._augmentation_rng)
+            scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
+            self._tally.add(self.loss.forward(scores, targets), scores, labels)
+            self.network.backward(self.loss.backward())
+            self.optimizer.update(learning_rate)
+            if self.average is not None:
+                self.average.add()
+
+    def read_and_reset(self) -> tuple[float, float]:
+        """Mean loss and accuracy (0..1) over the digits of the steps since the last call, at least one."""
+        with self.device.activate():
+            return self._tally.read_and_reset()
+
+    def measured_network(self) -> Network:
+        """The one whose weights are measured, published and kept: the average, where one is made."""
+        if self.average is None:
+            return self.network
+        self.average.copy_state()
+        return self.average.network
+
+
+def _check_batch_size(chosen: Hyperparameters, digits: Dataset) -> None:
+    """Raises DatasetError if a batch is larger than the set it is to be drawn from."""
+    if chosen.batch_size > len(digits):
+        raise DatasetError(
+            f"the batch size is {chosen.batch_size} but there are only {len(digits)} training digits; "
+            "choose a smaller batch"
+        )
+
+
+class _Average:
+    """A network whose parameters are the running mean of another's. Polyak and Juditsky, 1992, weighted as in Adam.
+
+    Each step, what is remembered counts `averaging`, and less at first, when there is little to remember.
+    """
+
+    def __init__(self, of: Network, preset: Preset, chosen: Hyperparameters) -> None:
+        self._of = of
+        self._kept = chosen.averaging
+        self._steps = 0
+        self.network = _make_network(preset, chosen, of.device, of.dtype)
+        self.network.parameters[...] = of.parameters
+
+    def add(self) -> None:
+        """Take in the parameters after one more step."""
+        kept = min(self._kept, (1.0 + self._steps) / (10.0 + self._steps))
+        self._steps += 1
+        mean = self.network.parameters
+        mean *= kept
+        self._of.device.add_scaled(self._of.parameters, 1.0 - kept, out=mean)
+
+    def copy_state(self) -> None:
+        """The layers' own running means are means already."""
+        self.network.state[...] = self._of.state
+
+
+class _Tally:
+    """Loss and right answers since the last report, summed on the device: reading them is the only synchronisation."""
+
+    def __init__(self, network: Network) -> None:
+        self._xp = network.device.xp
+        self._loss = self._xp.zeros((), np.float64)
+        self._right = self._xp.zeros((), np.int64)
+        self._now = self._xp.zeros((), np.int64)
+        self._count = 0
+        self._workspace = Workspace(network.device, network.dtype)
+
+    def add(self, loss: Array, scores: Array, labels: Array) -> None:
+        """Add a batch: its summed loss, its scores (classes, N) and labels (N,)."""
+        xp, n = self._xp, len(labels)
+        answers = self._workspace.array("answers", (n,), np.intp)
+        right = self._workspace.array("right", (n,), np.bool_)
+        xp.add(self._loss, loss, out=self._loss)
+        # Along any axis but the last, argmax would make a copy of its own.
+        rows = self._workspace.array("rows", scores.shape[::-1])
+        rows[...] = scores.T
+        xp.argmax(rows, axis=1, out=answers)
+        xp.equal(answers, labels, out=right)
+        xp.sum(right, out=self._now)
+        xp.add(self._right, self._now, out=self._right)
+        self._count += n
+
+    def read_and_reset(self) -> tuple[float, float]:
+        """Mean loss and accuracy (0..1) over the digits since the last call."""
+        loss, accuracy = float(self._loss) / self._count, float(self._right) / self._count
+        self._loss[...] = 0
+        self._right[...] = 0
+        self._count = 0
+        return loss, accuracy
+
+
+def _make_network(preset: Preset, chosen: Hyperparameters, device: Device, dtype: DTypeLike) -> Network:
+    network = Network(preset.build_layers(chosen.network), INPUT_SHAPE, device, dtype)
+    network.seed_dropout(chosen.seed)
+    return network

@@ -1,0 +1,181 @@
+"""What a run tells: which events, when, the same for the same seed, and at what cost."""
+
+import tracemalloc
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.device import Device
+from core.digits.dataset import Dataset, DigitSets, Splits, split
+from core.training import trainer as trainer_module
+from core.training.events import (
+    StepsCompleted,
+    TrainingEnded,
+    TrainingStarted,
+    WeightsPublished,
+)
+from core.training.trainer import train
+from tests.core.training.runs import (
+    RARELY,
+    SMALL_CONV,
+    end_of,
+    job,
+    moments,
+    of_kind,
+    start_weights,
+    story,
+    without_seconds,
+)
+
+
+def test_events_come_in_order_at_the_digits_asked_for(splits: Splits) -> None:
+    run = job("quick-mlp", hidden=(16,), epochs=2, evaluate_every=400)
+    events = list(train(run, splits))
+    assert events[0] == TrainingStarted("cpu", Device().name, 784 * 16 + 16 + 160 + 10, 1000, 10, 20)
+    v = "validation"
+    assert story(events) == moments((4, v), (8, v), (10, v), (12, v), (16, v), (20, v))
+    end = end_of(events)
+    assert (end.outcome, end.epochs, end.steps, end.samples) == ("completed", 2, 20, 2000)
+
+
+def test_reports_come_every_thousand_digits_and_evaluations_at_least_once_an_epoch(few_digits: DigitSets) -> None:
+    splits = split(few_digits, 0, 1200)
+    run = job("pycuda-seed", hidden=(4,), batch_size=50, epochs=2, evaluate_every=RARELY)
+    assert story(list(train(run, splits))) == moments((20, ""), (24, "test"), (40, ""), (48, "test"))
+    large = job("pycuda-seed", hidden=(4,), batch_size=500, epochs=1, evaluate_every=RARELY)
+    assert story(list(train(large, splits))) == moments((2, ""), (3, "test"))
+    whole = job("pycuda-seed", hidden=(4,), batch_size=1200, epochs=2, evaluate_every=100)
+    assert story(list(train(whole, splits))) == moments((1, "test"), (2, "test"))
+
+
+def test_with_a_target_the_test_set_is_measured_beside_the_validation_set(splits: Splits) -> None:
+    run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=500, until_accuracy=1.0)
+    assert story(list(train(run, splits))) == moments((5, "validation test"), (10, "validation test"))
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"preset": "quick-mlp", "hidden": (16,)},
+        {"preset": "pycuda-seed", "hidden": (16,)},
+        {"preset": "quick-mlp", "hidden": (16,), "shift_px": 2, "augment": 0.5, "averaging": 0.9, "optimizer": "adam"},
+        {"preset": "quick-cnn", "network": SMALL_CONV, "shift_px": 2, "augment": 0.5},
+    ],
+    ids=str,
+)
+def test_the_same_seed_tells_the_same_story_to_the_last_bit_and_another_seed_another(
+    device: Device, splits: Splits, choices: dict[str, Any]
+) -> None:
+    def told(seed: int) -> list[Any]:
+        run = job(device=device.key, epochs=1, **{**choices, "evaluate_every": 300, "seed": seed})
+        return [without_seconds(event) for event in train(run, splits)]
+
+    first = told(1)
+    assert told(1) == first
+    other = told(2)
+    assert other != first
+    assert [event[:2] for event in other[1:]] == [event[:2] for event in first[1:]]
+
+
+@pytest.mark.parametrize("choices", [{"shift_px": 1}, {"augment": 0.5}], ids=str)
+def test_training_digits_are_shifted_and_distorted_where_that_is_chosen_and_nothing_else_changes(
+    splits: Splits, choices: dict[str, Any]
+) -> None:
+    plain = {"hidden": (16,), "epochs": 1, "shift_px": 0}
+    without, with_it = job("quick-mlp", **plain), job("quick-mlp", **{**plain, **choices})
+    first = [of_kind(StepsCompleted, list(train(run, splits)))[0].loss for run in (without, with_it)]
+    assert first[0] != first[1]
+    assert without_seconds(start_weights(without, splits)) == without_seconds(start_weights(with_it, splits))
+
+
+@pytest.mark.parametrize(
+    ("preset", "choices"),
+    [
+        ("quick-mlp", {"hidden": (16,), "epochs": 3}),
+        ("pycuda-seed", {"hidden": (16,), "epochs": 3}),
+        ("quick-cnn", {"network": SMALL_CONV, "epochs": 1, "learning_rate": 0.0005}),
+    ],
+)
+def test_float64_gives_the_same_curve(splits: Splits, preset: str, choices: dict[str, Any]) -> None:
+    curves = {}
+    for precision in ("float32", "float64"):
+        events = list(train(job(preset, precision=precision, **choices), splits))
+        curves[precision] = [event.loss for event in of_kind(StepsCompleted, events)]
+        assert {w.dtype for w in end_of(events).weights.values()} == {np.dtype(precision)}
+    assert curves["float32"] == pytest.approx(curves["float64"], rel=1e-4)
+    assert curves["float32"] != curves["float64"]
+
+
+def test_neither_validation_nor_test_digits_have_any_part_in_what_is_learned(splits: Splits) -> None:
+    def noise(data: Dataset) -> Dataset:
+        rng = np.random.default_rng(9)
+        return Dataset(rng.integers(0, 256, data.images.shape, dtype=np.uint8), data.labels[::-1].copy())
+
+    assert splits.validation is not None
+    run = job("quick-mlp", hidden=(16,), epochs=2, evaluate_every=300)
+    true = end_of(list(train(run, splits)))
+    spoilt = end_of(list(train(run, Splits(splits.train, noise(splits.validation), noise(splits.test)))))
+    assert without_seconds(dict(spoilt.weights)) == without_seconds(dict(true.weights))
+    assert spoilt.train_loss == true.train_loss
+    assert spoilt.validation_accuracy != true.validation_accuracy
+
+
+def test_published_weights_are_read_only_copies_that_training_leaves_alone(device: Device, splits: Splits) -> None:
+    run = job("quick-mlp", device=device.key, hidden=(16,), epochs=1, evaluate_every=300)
+    kept = []
+    for event in train(run, splits):
+        if isinstance(event, WeightsPublished | TrainingEnded):
+            for w in event.weights.values():
+                assert type(w) is np.ndarray
+                with pytest.raises(ValueError, match="read-only"):
+                    w[...] = 0
+            kept.append((event.weights, without_seconds(dict(event.weights))))
+    assert len(kept) == 5
+    assert all(without_seconds(dict(weights)) == as_published for weights, as_published in kept)
+    assert kept[0][1] != kept[1][1]
+    assert kept[-2][1] == kept[-1][1]
+
+
+def test_between_events_numpy_warns_the_consumer_as_it_always_does(splits: Splits) -> None:
+    before = np.geterr()
+    for _ in train(job("quick-mlp", hidden=(4,), epochs=1), splits):
+        assert np.geterr() == before
+
+
+@pytest.mark.parametrize("preset", ["quick-mlp", "pycuda-seed"])
+def test_a_training_step_allocates_nothing(mnist: DigitSets, preset: str) -> None:
+    run = job(preset, hidden=(16,), batch_size=5000, epochs=1, validation_digits=0, evaluate_every=RARELY)
+    reports = (event for event in train(run, split(mnist, 0)) if isinstance(event, StepsCompleted))
+    # NumPy converts between dtypes in small buffers of its own; at their smallest they do not hide an array of a batch.
+    buffer_size = np.setbufsize(16)
+    tracemalloc.start()
+    try:
+        for _ in range(3):
+            next(reports)
+        before, _ = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        for _ in range(5):
+            assert next(reports).step > 3
+        now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        np.setbufsize(buffer_size)
+    assert peak - before < 5000  # one byte for each digit of a batch
+    assert now - before < 2000
+
+
+def test_training_seconds_are_those_of_steps_and_their_reports_alone(
+    splits: Splits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = iter(range(10_000))
+    monkeypatch.setattr(trainer_module, "time", SimpleNamespace(perf_counter=lambda: next(now)))
+    run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=500)
+    seconds = []
+    for event in train(run, splits):
+        next(now)  # the consumer takes its time
+        if not isinstance(event, TrainingStarted | WeightsPublished):
+            seconds.append(event.train_seconds)
+    # A second for each of 5 steps and one for reading the report; the evaluation is free.
+    assert seconds == [6, 6, 12, 12, 12]
