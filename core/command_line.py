@@ -49,9 +49,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for name, command in COMMANDS.items():
-    app.command(name)(command)
-
 ModelPath = Annotated[Path | None, typer.Option("--model", help="A saved network; the shipped one without it.")]
 DIGITS = [str(digit) for digit in range(10)]
 
@@ -284,6 +281,10 @@ def devices_command(as_json: Json = False) -> None:
         stdout.print(f"{info.key}: {info.name}" + ("" if info.available else " (not available)"))
         if not info.available:
             stdout.print(f"    {info.reason}. {info.remedy}", soft_wrap=True)
+
+
+for name, command in COMMANDS.items():
+    app.command(name)(command)
 
 
 def _print_result(result: dict[str, Any], as_json: bool) -> None:

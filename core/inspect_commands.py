@@ -1,6 +1,6 @@
-"""The commands that look into training instead of doing it: are the gradients right, where does the time go, which rate.
+"""The commands that look into training instead of doing it: gradcheck, profile, find-rate.
 
-core.command_line puts them beside its own. They take a preset and what is to differ from it.
+core.command_line puts them beside its own. They take a preset, and what is to differ from it.
 """
 
 import math
@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
@@ -37,7 +38,7 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Of everything random."
 def gradcheck_command(
     preset: Preset = "quick-mlp", network: Network = None, seed: Seed = None, as_json: Json = False
 ) -> None:
-    """Check every layer's gradients against what the loss does when a number is moved a little; status 1 if one is off."""
+    """Check every layer's gradients against the slope of the loss; status 1 if one is wrong."""
     recipe = find_preset(preset)
     chosen = _chosen(preset, {"network": network, "seed": seed})
     rows = check_network(chosen.network, INPUT_SHAPE, recipe.initializer, recipe.loss, chosen.seed)
@@ -45,7 +46,8 @@ def gradcheck_command(
     if as_json:
         print_json({"preset": preset, "network": chosen.network, "rows": [_as_json(row) for row in rows], "ok": ok})
     else:
-        stdout.print(_gradient_table(rows, chosen.network))
+        stdout.print(escape(chosen.network), soft_wrap=True)
+        stdout.print(_gradient_table(rows))
     if not ok:
         raise typer.Exit(1)
 
@@ -67,6 +69,10 @@ def profile_command(
     if as_json:
         print_json(_profile_figures(preset, measured))
     else:
+        stdout.print(
+            f"{measured.digits_per_second:,.0f} digits/s on {measured.device_key}: "
+            f"{measured.steps_per_second:,.1f} steps/s of {measured.batch_size} digits"
+        )
         stdout.print(_profile_table(measured))
 
 
@@ -109,7 +115,8 @@ def find_rate_command(
         rates, losses = [event.learning_rate for event in tried], [event.loss for event in tried]
         print_json({"rates": rates, "losses": losses, "suggested": suggested})
     else:
-        stdout.print(_rate_table(tried, suggested))
+        stdout.print(_rate_table(tried))
+        stdout.print("no rate let the loss fall" if suggested is None else f"suggested learning rate: {suggested:.2g}")
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {
@@ -134,8 +141,8 @@ def _as_json(row: CheckedLayer) -> dict[str, Any]:
     return {"name": row.name, "checked": row.checked, "error": error, "ok": row.ok}
 
 
-def _gradient_table(rows: list[CheckedLayer], network: str) -> Table:
-    table = Table("layer", "numbers", "largest error", "", "note", title=network)
+def _gradient_table(rows: list[CheckedLayer]) -> Table:
+    table = Table("layer", "numbers", "largest error", "", "note")
     for row in rows:
         table.add_row(row.name, str(row.checked), f"{row.error:.1e}", "ok" if row.ok else "WRONG", row.note)
     return table
@@ -156,20 +163,15 @@ def _profile_figures(preset: str, measured: Profile) -> dict[str, Any]:
 
 
 def _profile_table(measured: Profile) -> Table:
-    title = (
-        f"{measured.digits_per_second:,.0f} digits/s on {measured.device_key}: "
-        f"{measured.steps_per_second:,.1f} steps/s of {measured.batch_size} digits"
-    )
-    table = Table("part of a step", "ms", "share", title=title)
+    table = Table("part of a step", "ms", "share")
     for part in measured.parts:
         table.add_row(part.name, f"{1000 * part.seconds:.3f}", f"{part.share:.1%}")
     return table
 
 
-def _rate_table(tried: list[RateTried], suggested: float | None) -> Table:
+def _rate_table(tried: list[RateTried]) -> Table:
     """Every tenth rate, which is what a person can read."""
-    title = "no rate let the loss fall" if suggested is None else f"suggested learning rate: {suggested:.2g}"
-    table = Table("learning rate", "smoothed loss", title=title)
+    table = Table("learning rate", "smoothed loss")
     for event in tried[::10]:
         table.add_row(f"{event.learning_rate:.2g}", f"{event.loss:.3f}")
     return table

@@ -147,7 +147,9 @@ class _Check:
         """The errors of some numbers of `moved`, an array that layer `index` computes with; NaN at a kink."""
         drawn = self.rng.choice(moved.size, min(MOST_CHECKED, moved.size), replace=False)
         places = [np.unravel_index(place, moved.shape) for place in drawn]
-        return np.array([self._error(lambda: self._loss_from(index, x), moved, at, analytic[at]) for at in places])
+        return np.array(
+            [self._error(lambda: self._loss_from(index, x), moved, at, float(analytic[at])) for at in places]
+        )
 
     def _error(self, loss: Callable[[], float], moved: HostArray, at: tuple[np.intp, ...], analytic: float) -> float:
         before = moved[at]

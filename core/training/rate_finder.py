@@ -52,7 +52,7 @@ RateEvent: TypeAlias = RateTried | RatesTried
 def find_rate(job: TrainingJob, splits: Splits, control: TrainingControl | None = None) -> Iterator[RateEvent]:
     """Try up to 150 rates from 1e-5 to 10 on a fresh network of `job`; the last event is a RatesTried.
 
-    The job's own learning rate and schedule play no part. Raises what `train` raises, and like it before anything began.
+    The job's own learning rate and schedule play no part. Raises what `train` raises, before anything began.
     """
     # The average of the weights is never looked at here.
     chosen = replace(job.hyperparameters, averaging=0.0)

@@ -6,7 +6,7 @@ A room of its own because the search has its own plot, beside the window: traini
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QLocale, Signal, Slot
-from PySide6.QtGui import QCloseEvent
+from PySide6.QtGui import QCloseEvent, QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from gui import theme
@@ -46,7 +46,6 @@ class RateFinderWindow(QDialog):
         self._use.setEnabled(False)
         self._result.setText(self.tr("Trying rates from small to large on a fresh network…"))
         self.show()
-        self.raise_()
 
     def add_point(self, rate: float, loss: float) -> None:
         """The smoothed `loss` after a step with `rate`."""
@@ -84,8 +83,8 @@ class RateFinderWindow(QDialog):
         self._explanation.setProperty("muted", True)
         self._explanation.setText(
             self.tr(
-                "Each step takes a larger rate than the last. Too small a rate changes nothing, a good one lets the loss "
-                "fall, too large a one lets it explode."
+                "Each step takes a larger rate than the last. Too small a rate changes nothing, a good one lets the "
+                "loss fall, too large a one lets it explode."
             )
         )
         item = self.plot.getPlotItem()
@@ -103,6 +102,7 @@ class RateFinderWindow(QDialog):
         self._use.setObjectName("useRateButton")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.addButton(self._use, QDialogButtonBox.ButtonRole.ApplyRole)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         buttons.rejected.connect(self.close)
         self._use.clicked.connect(self._on_use_clicked)
         layout = QVBoxLayout(self)

@@ -1,5 +1,6 @@
 """The whole window, driven by mouse and keyboard on the real data: the main job from end to end."""
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,13 +9,18 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.training.events import HyperparametersChanged
 from core.training.model_file import SHIPPED_MODEL, load_model
 from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
+from gui.widgets.curve_plot import CurvePlot
+
+
+SMALL = "linear 16 relu, linear 10"
 
 
 class Person:
@@ -97,7 +103,7 @@ def choose_small_network(application: Application, epochs: int) -> None:
     form = application.window.hyperparameter_form
     values = form.values()
     assert values is not None
-    form.show_values(replace(values, hidden=(16,), epochs=epochs))
+    form.show_values(replace(values, network=SMALL, epochs=epochs))
 
 
 def test_every_part_can_be_found_by_name(application: Application, control_names: list[str]) -> None:
@@ -136,7 +142,7 @@ def test_training_pauses_resumes_stops_and_its_network_reads_a_seven(
     qtbot.waitUntil(lambda: answer(application) == "It is a 7")
     person.where = (tmp_path / "mine.safetensors", "float16")
     application.window.save_network_action.trigger()
-    assert load_model(person.where[0]).hyperparameters.hidden == (16,)
+    assert load_model(person.where[0]).hyperparameters.network == SMALL
     person.network = person.where[0]
     application.window.open_network_action.trigger()
     assert "mine.safetensors" in status(application)
@@ -183,14 +189,15 @@ def test_the_window_and_cpu_training_never_import_cupy(qtbot: QtBot, application
 
 
 @pytest.mark.parametrize(
-    ("hidden", "words"), [((64, 64, 64), "became infinite"), ((16,), "little better than by chance")]
+    ("network", "words"),
+    [("linear 64 relu, " * 3 + "linear 10", "became infinite"), ("linear 16 relu, linear 10", "better than by chance")],
 )
 def test_a_learning_rate_too_large_is_recognised(
-    qtbot: QtBot, application: Application, hidden: tuple[int, ...], words: str
+    qtbot: QtBot, application: Application, network: str, words: str
 ) -> None:
     values = application.window.hyperparameter_form.values()
     assert values is not None
-    wild = replace(values, hidden=hidden, epochs=1, learning_rate=100.0)
+    wild = replace(values, network=network, epochs=1, learning_rate=100.0)
     application.window.hyperparameter_form.show_values(wild)
     click(qtbot, application, "trainButton")
     qtbot.waitUntil(lambda: words in status(application), timeout=30_000)
@@ -212,3 +219,127 @@ def test_opening_a_network_asks_before_it_drops_a_trained_one(
     person.keep = Keep.DISCARD
     application.window.open_network_action.trigger()
     assert not application.network.has_unsaved
+
+
+def number(application: Application, name: str) -> QDoubleSpinBox:
+    field = find(application, name, QDoubleSpinBox)
+    assert isinstance(field, QDoubleSpinBox)
+    return field
+
+
+def begin_typing(qtbot: QtBot, application: Application, field: QWidget) -> None:
+    application.window.activateWindow()
+    field.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(field.hasFocus)
+
+
+def marks(application: Application) -> list[list[float]]:
+    """The places of the marks, for each plot."""
+    plots = application.window.learning_plot.findChildren(CurvePlot)
+    return [[line.value() for line in plot._marks] for plot in plots]
+
+
+def start_training(qtbot: QtBot, application: Application) -> list[HyperparametersChanged]:
+    """A run that goes on; returns the changes that the trainer tells of, as they come."""
+    changes: list[HyperparametersChanged] = []
+    application.training.changed.connect(changes.append)
+    choose_small_network(application, epochs=500)
+    with qtbot.waitSignal(application.training.evaluated, timeout=20_000):
+        click(qtbot, application, "trainButton")
+    return changes
+
+
+def test_what_is_changed_during_a_run_reaches_it_and_is_marked_counted_and_kept(
+    qtbot: QtBot, application: Application, person: Person, tmp_path: Path
+) -> None:
+    changes = start_training(qtbot, application)
+    rate, epochs = number(application, "learning_rateField"), number(application, "epochsField")
+    begin_typing(qtbot, application, rate)
+    rate.selectAll()
+    qtbot.keyClicks(rate, "0.03")
+    with qtbot.waitSignals([application.training.evaluated] * 2, timeout=20_000):
+        pass
+    assert changes == []
+    with qtbot.waitSignal(application.training.changed, timeout=20_000):
+        qtbot.keyClick(rate, Qt.Key.Key_Return)
+    with qtbot.waitSignal(application.training.changed, timeout=20_000):
+        qtbot.keyClick(epochs, Qt.Key.Key_Up)
+    assert [change.changes for change in changes] == [{"learning_rate": 0.03}, {"epochs": 501}]
+    assert marks(application) == [[change.samples for change in changes]] * 2
+    qtbot.waitUntil(lambda: "of 501 · " in status(application), timeout=20_000)
+    with qtbot.waitSignal(application.training.evaluated, timeout=20_000):
+        pass
+    click(qtbot, application, "stopButton")
+    qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=20_000)
+    person.where = (tmp_path / "changed.safetensors", "float16")
+    application.window.save_network_action.trigger()
+    saved = load_model(person.where[0])
+    assert (saved.hyperparameters.learning_rate, saved.hyperparameters.epochs) == (0.03, 501)
+    noted = [{"step": change.step, **change.changes} for change in changes]
+    assert json.loads(saved.facts["changes"]) == noted
+
+
+def test_the_marks_of_a_run_are_gone_in_the_next(qtbot: QtBot, application: Application) -> None:
+    start_training(qtbot, application)
+    with qtbot.waitSignal(application.training.changed, timeout=20_000):
+        qtbot.keyClick(number(application, "epochsField"), Qt.Key.Key_Up)
+    assert all(marks(application))
+    click(qtbot, application, "stopButton")
+    qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=20_000)
+    choose_small_network(application, epochs=1)
+    click(qtbot, application, "trainButton")
+    assert marks(application) == [[], []]
+    qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=30_000)
+
+
+def test_an_impossible_change_is_told_in_a_sentence_that_stays_and_changes_nothing(
+    qtbot: QtBot, application: Application
+) -> None:
+    changes = start_training(qtbot, application)
+    text = find(application, "networkField", QPlainTextEdit)
+    assert isinstance(text, QPlainTextEdit)
+    begin_typing(qtbot, application, text)
+    text.selectAll()
+    qtbot.keyClicks(text, "linear 17 relu, linear 10")
+    assert "dropout" not in status(application)
+    qtbot.keyClick(text, Qt.Key.Key_Tab)
+    told = "of the network, only dropout can be changed while training; the rest counts from the next run on"
+    assert status(application) == told
+    for _ in range(2):
+        with qtbot.waitSignal(application.progress.progress_changed, timeout=20_000):
+            pass
+    assert status(application) == told
+    with qtbot.waitSignal(application.training.evaluated, timeout=20_000):
+        pass
+    assert changes == []
+    assert marks(application) == [[], []]
+    assert application.training.state is TrainingState.TRAINING
+
+
+def test_a_mistake_in_the_network_keeps_a_run_from_starting_until_a_preset_is_chosen(
+    qtbot: QtBot, application: Application
+) -> None:
+    text = find(application, "networkField", QPlainTextEdit)
+    qtbot.keyClicks(text, "x")
+    assert not find(application, "trainButton").isEnabled()
+    qtbot.keyClick(application.window.preset_selector, Qt.Key.Key_Down)
+    assert find(application, "trainButton").isEnabled()
+
+
+def test_the_preview_grows_with_the_distortion_and_a_click_draws_another(
+    qtbot: QtBot, application: Application
+) -> None:
+    preview, field = find(application, "distortionPreview"), number(application, "augmentField")
+    plain = preview.grab().toImage()
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    weak = preview.grab().toImage()
+    for _ in range(5):
+        qtbot.keyClick(field, Qt.Key.Key_Up)
+    strong = preview.grab().toImage()
+    assert plain != weak != strong != plain
+    qtbot.mouseClick(preview, Qt.MouseButton.LeftButton)
+    another = preview.grab().toImage()
+    assert another != strong
+    qtbot.keyClick(field, Qt.Key.Key_Down)
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    assert preview.grab().toImage() == another

@@ -1,5 +1,6 @@
 """Which network answers and whether it is kept, through real files."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +9,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets, split
-from core.training.events import Evaluated, Event, TrainingEnded, WeightsPublished
+from core.training.events import Evaluated, Event, HyperparametersChanged, TrainingEnded, WeightsPublished
 from core.training.model_file import SHIPPED_MODEL, load_model
-from core.training.trainer import TrainingJob, train
+from core.training.trainer import TrainingControl, TrainingJob, train
 from gui.network_controller import NetworkController
 
 
@@ -32,6 +33,8 @@ def follow(controller: NetworkController, job: TrainingJob, events: list[Event])
     for event in events:
         if isinstance(event, Evaluated):
             controller.on_evaluated(event)
+        elif isinstance(event, HyperparametersChanged):
+            controller.on_changed(event)
         elif isinstance(event, WeightsPublished):
             controller.on_weights_published(event)
         elif isinstance(event, TrainingEnded):
@@ -70,6 +73,47 @@ def test_a_network_in_training_can_be_saved_as_it_stands(
     measured = next(event for event in events if isinstance(event, Evaluated) and event.step == published[0].step)
     assert saved.facts["validation_accuracy"] == f"{measured.accuracy:.4f}"
     assert all(np.array_equal(saved.weights[name], w) for name, w in published[0].weights.items())
+
+
+def test_what_was_changed_on_the_way_is_kept_with_the_network(
+    controller: NetworkController, small_job: TrainingJob, few_digits: DigitSets, tmp_path: Path
+) -> None:
+    control, wanted = TrainingControl(), replace(small_job.hyperparameters, learning_rate=0.03, augment=0.5)
+    control.change(replace(wanted, augment=0.0))
+    events: list[Event] = []
+    for event in train(small_job, split(few_digits, 200), control):
+        events.append(event)
+        if isinstance(event, WeightsPublished) and event.step == 5:
+            control.change(wanted)
+    follow(controller, small_job, events)
+    assert controller.save_file(tmp_path / "changed.safetensors", "float16")
+    saved = load_model(tmp_path / "changed.safetensors")
+    assert saved.hyperparameters == wanted
+    assert json.loads(saved.facts["changes"]) == [{"step": 0, "learning_rate": 0.03}, {"step": 5, "augment": 0.5}]
+
+
+def test_a_run_without_changes_notes_none_even_after_one_with_some(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    chosen = replace(small_job.hyperparameters, epochs=2)
+    change = HyperparametersChanged(10, 1000, 1.0, 0.1, {"epochs": 2}, chosen, 20)
+    follow(controller, small_job, [*events[:-1], change, events[-1]])
+    follow(controller, small_job, events)
+    assert controller.save_file(tmp_path / "plain.safetensors", "float16")
+    saved = load_model(tmp_path / "plain.safetensors")
+    assert "changes" not in saved.facts
+    assert saved.hyperparameters == small_job.hyperparameters
+
+
+def test_each_run_gets_a_predictor_of_its_own(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event]
+) -> None:
+    predictors: list[object] = []
+    controller.predictor_changed.connect(predictors.append)
+    for _ in range(2):
+        follow(controller, small_job, events)
+    assert len(predictors) == 2
+    assert predictors[0] is not predictors[1]
 
 
 def test_float16_is_half_the_size(
@@ -140,7 +184,13 @@ def test_a_run_that_diverged_before_it_learned_leaves_the_network_that_was(
     controller.open_shipped()
     name = controller.suggested_file_name()
     rarely = {"evaluate_every": 100_000, "epochs": 1}
-    wild = replace(small_job.hyperparameters, hidden=(32,) * 8, learning_rate=100.0, shift_px=0, **rarely)
+    wild = replace(
+        small_job.hyperparameters,
+        network="linear 32 relu, " * 8 + "linear 10",
+        learning_rate=100.0,
+        shift_px=0,
+        **rarely,
+    )
     job = replace(small_job, hyperparameters=wild)
     events = list(train(job, split(few_digits, 200)))
     assert isinstance(events[-1], TrainingEnded)

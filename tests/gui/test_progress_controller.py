@@ -1,13 +1,14 @@
 """What a run tells the eye, with a clock that the test moves."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.trainer import TrainingJob
-from gui.progress_controller import ProgressController
+from gui.progress_controller import READING_SECONDS, ProgressController
 from gui.training_state import TrainingState
 
 
@@ -65,6 +66,53 @@ def test_time_left_counts_training_but_not_pauses(watched: Watched) -> None:
     assert watched.shares[-1] == pytest.approx(2 / 3)
 
 
+def changed_to(job: TrainingJob, epochs: int, total_steps: int) -> HyperparametersChanged:
+    chosen = replace(job.hyperparameters, epochs=epochs)
+    return HyperparametersChanged(10, 1000, 1.0, 4.0, {"epochs": epochs}, chosen, total_steps)
+
+
+def test_with_another_number_of_epochs_everything_is_counted_anew(watched: Watched, small_job: TrainingJob) -> None:
+    watched.clock.seconds += 10
+    watched.controller.on_steps_completed(StepsCompleted(10, 1000, 1.0, 0.5, 0.9, 4.0))
+    watched.controller.on_changed(changed_to(small_job, 5, 50))
+    watched.controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].endswith("epoch 2 of 5 · 0:40 left")
+    assert watched.shares[-1] == pytest.approx(10 / 50)
+    watched.controller.on_ended(TrainingEnded("completed", 5, 50, 5000, 65.0, 0.1, None, 0.97, None, True, {}))
+    assert watched.shares[-1] == pytest.approx(1.0)
+    assert watched.messages[-1].startswith("Finished")
+
+
+def test_with_fewer_epochs_than_are_done_nothing_is_left(watched: Watched, small_job: TrainingJob) -> None:
+    watched.clock.seconds += 10
+    watched.controller.on_changed(changed_to(small_job, 1, 12))
+    watched.controller.on_steps_completed(StepsCompleted(18, 1800, 1.8, 0.5, 0.9, 4.0))
+    watched.controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].endswith("epoch 1 of 1 · 0:00 left")
+    assert watched.shares[-1] == 1.0
+
+
+def test_a_problem_told_during_a_run_is_left_to_be_read(qtbot: QtBot, watched: Watched) -> None:
+    watched.controller.on_steps_completed(StepsCompleted(10, 1000, 1.0, 0.5, 0.9, 4.0))
+    watched.controller.on_problem_told()
+    said = len(watched.messages)
+    for _ in range(2):
+        with qtbot.waitSignal(watched.controller.progress_changed):
+            pass
+    assert len(watched.messages) == said
+    watched.clock.seconds += READING_SECONDS
+    with qtbot.waitSignal(watched.controller.message_changed):
+        pass
+    watched.controller.on_problem_told()
+    watched.controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].startswith("Paused")
+
+
+def test_a_run_that_lost_its_patience_says_so(watched: Watched) -> None:
+    watched.controller.on_ended(end("completed"))
+    assert watched.messages[-1].startswith("Ended early, since it got no better")
+
+
 def test_many_events_make_few_messages(qtbot: QtBot, watched: Watched) -> None:
     said = len(watched.messages)
     points: list[object] = []
@@ -84,7 +132,7 @@ def test_the_headline_is_the_last_measurement_and_at_the_end_the_test(watched: W
     assert watched.accuracies[-1] == ("test", 0.97)
 
 
-@pytest.mark.parametrize(("outcome", "words"), [("completed", "Finished"), ("stopped", "kept"), ("target", "Finished")])
+@pytest.mark.parametrize(("outcome", "words"), [("completed", "Ended"), ("stopped", "kept"), ("target", "Finished")])
 def test_the_end_is_told_with_its_figures(watched: Watched, outcome: str, words: str) -> None:
     watched.controller.on_ended(end(outcome))
     watched.controller.on_state_changed(TrainingState.IDLE)

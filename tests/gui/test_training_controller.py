@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
-from core.training.events import TrainingEnded
+from core.training.events import HyperparametersChanged, TrainingEnded
 from core.training.trainer import TrainingJob
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
@@ -96,6 +96,101 @@ def test_a_second_start_while_a_run_goes_changes_nothing(
     controller.start(long_job)
     controller.start(replace(long_job, preset="pycuda-seed"))
     assert accepted == [long_job]
+
+
+def test_a_change_reaches_the_run_at_its_next_step(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    with qtbot.waitSignal(controller.evaluated) as evaluated:
+        controller.start(long_job)
+    wanted = replace(long_job.hyperparameters, learning_rate=0.03, shift_px=2)
+    with qtbot.waitSignal(controller.changed) as changed:
+        controller.change(wanted)
+    event: HyperparametersChanged = changed.args[0]
+    assert event.changes == {"learning_rate": 0.03, "shift_px": 2}
+    assert event.hyperparameters == wanted
+    assert event.step >= evaluated.args[0].step
+
+
+def test_with_fewer_epochs_the_run_ends_earlier(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.change(replace(long_job.hyperparameters, epochs=2))
+    assert ended.args[0].outcome == "completed"
+    assert ended.args[0].epochs < 10_000
+
+
+def test_a_change_made_while_paused_waits_for_the_next_step(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    changes: list[HyperparametersChanged] = []
+    controller.changed.connect(changes.append)
+    controller.pause()
+    qtbot.wait(100)
+    controller.change(replace(long_job.hyperparameters, learning_rate=0.05))
+    controller.change(replace(long_job.hyperparameters, learning_rate=0.03))
+    qtbot.wait(100)
+    before = [change.changes for change in changes]
+    with qtbot.waitSignal(controller.steps_completed):
+        controller.resume()
+    assert before == [] or before == [{"learning_rate": 0.05}]
+    assert changes[-1].hyperparameters.learning_rate == 0.03
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"network": "linear 33 relu, linear 10"}, "only dropout can be changed while training"),
+        ({"network": "linear 32 tanh, linear 10"}, "only dropout can be changed while training"),
+        ({"seed": 5}, "seed cannot be changed while training"),
+        ({"batch_size": 50, "learning_rate": 0.03}, "batch size cannot be changed while training"),
+    ],
+)
+def test_a_change_that_cannot_be_is_told_and_changes_nothing(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob, change: dict[str, object], words: str
+) -> None:
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    with (
+        qtbot.assertNotEmitted(controller.changed),
+        qtbot.waitSignal(controller.failed) as failed,
+    ):
+        controller.change(replace(long_job.hyperparameters, **change))
+        with qtbot.waitSignals([controller.evaluated] * 2):
+            pass
+    assert words in failed.args[0]
+    assert controller.state is TrainingState.TRAINING
+
+
+def test_the_share_of_dropout_can_be_changed(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    def with_dropout(rate: str) -> TrainingJob:
+        network = f"linear 32 relu, dropout {rate}, linear 10"
+        return replace(long_job, hyperparameters=replace(long_job.hyperparameters, network=network))
+
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(with_dropout("0.2"))
+    with qtbot.waitSignal(controller.changed) as changed:
+        controller.change(with_dropout("0.5").hyperparameters)
+    assert changed.args[0].changes == {"network": "linear 32 relu, dropout 0.5, linear 10"}
+
+
+def test_without_a_run_a_change_is_nobodys_affair(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob
+) -> None:
+    impossible = replace(small_job.hyperparameters, seed=9)
+    with qtbot.assertNotEmitted(controller.failed):
+        controller.change(impossible)
+        with qtbot.waitSignal(controller.ended):
+            controller.start(small_job)
+        qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+        controller.change(impossible)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class Conv2d(Layer):
     def forward(self, x: Array, *, training: bool) -> Array:
         y = self.workspace.array("y", (*self.output_shape(x.shape[:-1]), x.shape[-1]))
         self._unfolds = not self.propagates and x.shape[0] <= _FEW_CHANNELS
-        source = self._pad(x) if self._border else self._contiguous(x) if self._unfolds else x
+        source = self._pad(x) if self._border else x if self.propagates else self._contiguous(x)
         self._x = self._unfolded(y.shape) if self._unfolds else source
         self._load_weight()
         rows = self.shares(y.shape[1], y.size * self._weight.size / self.channels)

@@ -262,6 +262,7 @@ def test_noise_is_small_differs_from_pixel_to_pixel_and_never_lighter_than_paper
     assert 0.3 < (paper > 0).mean() < 0.7
 
 
+@pytest.mark.usefixtures("quiet")
 def test_the_elastic_displacement_has_the_deviation_it_is_named_by_and_is_smooth(device: Device) -> None:
     """A picture that rises evenly to the right tells by how much each pixel looked beside itself."""
     slope = 1 / 60

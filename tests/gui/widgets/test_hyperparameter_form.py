@@ -195,7 +195,7 @@ def test_editing_a_number_and_a_choice_is_told(qtbot: QtBot, form: Hyperparamete
     assert form.values() == replace(PLAIN, epochs=11)
     with qtbot.waitSignal(form.values_changed):
         qtbot.keyClick(form.findChild(QComboBox, "scheduleField"), Qt.Key.Key_Down)
-    assert form.values() == replace(PLAIN, epochs=11, schedule="cosine")
+    assert form.values() == replace(PLAIN, epochs=11, schedule="step")
 
 
 @pytest.mark.parametrize("name", NUMBERS)
@@ -234,7 +234,7 @@ def test_during_a_run_only_what_may_change_can_be_edited(form: HyperparameterFor
         ("learning_rate", "3e-2", 0.03),
         ("epochs", "250", 250),
         ("augment", "0.25", 0.25),
-        ("weight_decay", "0.01", 0.01),
+        ("momentum", "0.55", 0.55),
     ],
 )
 def test_during_a_run_a_half_typed_number_counts_only_once_it_is_finished(
