@@ -121,7 +121,9 @@ class Device:
             work[0]()
             return
         if self._helpers is None:
-            self._helpers = ThreadPoolExecutor(self.shares - 1, "inkling-helper")
+            # As in `activate`, whose setting reaches the calling thread alone.
+            quiet = functools.partial(np.seterr, all="ignore")
+            self._helpers = ThreadPoolExecutor(self.shares - 1, "inkling-helper", initializer=quiet)
         others = [self._helpers.submit(piece) for piece in work[1:]]
         work[0]()
         for other in others:

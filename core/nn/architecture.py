@@ -70,7 +70,7 @@ def build_layers(text: str, input_shape: Shape, initializer: Initializer = he_no
     layers = [layer for _, layer in _parsed(text, input_shape, initializer)]
     for index in range(len(layers) - 1):
         # Pooling first gives the same numbers, and leaves the activation a fraction of the work.
-        if isinstance(layers[index], _RISING) and isinstance(layers[index + 1], MaxPool2d):
+        if type(layers[index]) in _RISING and isinstance(layers[index + 1], MaxPool2d):
             layers[index], layers[index + 1] = layers[index + 1], layers[index]
     return layers
 
@@ -93,7 +93,7 @@ def output_units(text: str, input_shape: Shape) -> Shape:
 def with_hidden_units(text: str, hidden: Sequence[int]) -> str:
     """The dense network of `text` with these hidden layers instead, each written like the first one there.
 
-    Raises NetworkTextError if the network has no hidden layer or other than dense ones.
+    Where there is none, with relu. Raises NetworkTextError if the network has other layers than dense ones.
     """
     items = [item.strip() for item in text.split(",")]
     first, last = items[0].split(), items[-1]

@@ -19,7 +19,6 @@ from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.curve_plot import CurvePlot
 
-
 SMALL = "linear 16 relu, linear 10"
 
 

@@ -57,6 +57,16 @@ def test_curves_differ_in_more_than_colour() -> None:
     assert all(pen.isCosmetic() for pen in pens)
 
 
+@pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_a_mark_is_told_from_every_curve_and_stays_in_the_background(scheme: theme.Colours) -> None:
+    mark = theme.mark_pen(scheme)
+    assert mark.isCosmetic()
+    assert mark.color() == QColor(scheme.muted)
+    curves = [theme.curve_pen(series, scheme) for series in ("train", "validation", "test")]
+    assert tuple(mark.dashPattern()) not in {tuple(pen.dashPattern()) for pen in curves}
+    assert mark.color() not in [pen.color() for pen in curves]
+
+
 @pytest.mark.parametrize(
     ("scheme", "expected"), [(Qt.ColorScheme.Dark, theme.DARK), (Qt.ColorScheme.Light, theme.LIGHT)]
 )

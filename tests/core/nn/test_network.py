@@ -1,39 +1,73 @@
-"""The network: its gradients held against central differences of the loss, for every preset's layers and loss.
+"""The network: its gradients held against central differences of the loss, for networks of every kind of layer.
 
 Central differences know nothing of the layers: each parameter is moved a little to either side, in float64. The one
-layer they must disagree with is the straight-through ReLU, which leaves a derivative out on purpose; networks that end
-in it are differentiated without it, and what it does instead is held against the rule it stands for.
+layer they must disagree with is the straight-through ReLU, which leaves a derivative out on purpose; what it does
+instead is held against the rule it stands for.
 """
 
+import math
+import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from core.device import Array, Device, HostArray
+from core.nn.architecture import build_layers
+from core.nn.initializers import uniform_over_fan_in
 from core.nn.layers.activations import ReLU, StraightThroughReLU
-from core.nn.layers.layer import Layer
+from core.nn.layers.batch_norm import BatchNorm
+from core.nn.layers.conv2d import Conv2d
+from core.nn.layers.dropout import Dropout
+from core.nn.layers.flatten import Flatten
+from core.nn.layers.layer import Layer, Shape, ShapeError
 from core.nn.layers.linear import Linear
-from core.nn.losses import Loss, SquaredError
-from core.nn.network import Network, weight_shapes
-from core.training.presets import PRESETS
+from core.nn.losses import Loss, SoftmaxCrossEntropy, SquaredError
+from core.nn.network import Network, parameter_shapes, weight_shapes
+from core.nn.optimizers import OPTIMIZERS
 
 INPUTS, CLASSES, BATCH = 6, 10, 12
+PICTURE = (1, 8, 7)
+TEXTS = (
+    "linear 10",
+    "linear 4 relu, linear 10",
+    "linear 4 sigmoid, linear 5 tanh, linear 10",
+    "linear 4 bn relu, dropout 0.2, linear 5 bn leaky-relu, dropout 0.3, linear 10",
+    "bn, linear 3 gelu, linear 10 nobias",
+    "conv 3x3 relu, pool 2, linear 4 relu, linear 10",
+    "conv 2x5 gelu, pool 2, linear 4 relu, linear 10",
+    "conv 2x3 bn relu, conv 3x3 bn relu, pool 2, dropout 0.3, linear 4 bn relu, dropout 0.3, linear 10",
+    "conv 2x3 same leaky-relu, conv 2x3 same bn tanh, pool 2, conv 3x3 same relu, linear 10",
+    "conv 2x2 nobias sigmoid, conv 3x4 relu, conv 2x1, linear 10",
+    "pool 2, conv 5x2 tanh, pool 1, conv 2x2 tanh, linear 10",
+    "linear 5 relu, linear 10 nobias relu",
+)
 
 
 @pytest.fixture
 def x(rng: np.random.Generator) -> HostArray:
-    return rng.normal(0, 1, (BATCH, INPUTS))
+    return rng.normal(0, 1, (INPUTS, BATCH))
+
+
+@pytest.fixture
+def pictures(rng: np.random.Generator) -> HostArray:
+    return rng.normal(0, 1, (*PICTURE, BATCH))
 
 
 @pytest.fixture
 def targets(rng: np.random.Generator) -> HostArray:
-    return np.eye(CLASSES)[rng.integers(0, CLASSES, BATCH)]
+    return np.eye(CLASSES)[:, rng.integers(0, CLASSES, BATCH)]
 
 
-def started(layers: Sequence[Layer], device: Device, rng: np.random.Generator, dtype: type = np.float64) -> Network:
+def started(
+    layers: Sequence[Layer],
+    device: Device,
+    rng: np.random.Generator,
+    dtype: type = np.float64,
+    input_shape: Shape = (INPUTS,),
+) -> Network:
     """A network with normal weights, so that units of either sign occur whatever its own start is."""
-    network = Network(layers, (INPUTS,), device, dtype)
+    network = Network(layers, input_shape, device, dtype)
     network.parameters[...] = device.to_device(rng.normal(0, 0.7, len(network.parameters)))
     return network
 
@@ -43,7 +77,8 @@ def small_network(device: Device, rng: np.random.Generator, dtype: type = np.flo
 
 
 def mean_loss(network: Network, loss: Loss, x: Array, targets: Array) -> float:
-    return float(loss.forward(network.forward(x, training=True), targets)) / len(x)
+    network.seed_dropout(7)
+    return float(loss.forward(network.forward(x, training=True), targets)) / x.shape[-1]
 
 
 def central_differences(network: Network, loss: Loss, x: Array, targets: Array) -> HostArray:
@@ -59,19 +94,67 @@ def central_differences(network: Network, loss: Loss, x: Array, targets: Array) 
     return np.array(slopes)
 
 
-@pytest.mark.parametrize("hidden", [(), (7,), (6, 5)], ids=str)
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
-def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
-    preset, hidden: tuple[int, ...], device: Device, rng: np.random.Generator, x: HostArray, targets: HostArray
-) -> None:
-    layers = [layer for layer in preset.build_layers(hidden) if not isinstance(layer, StraightThroughReLU)]
-    network, loss = started(layers, device, rng), preset.loss(device, np.float64)
-    x, targets = device.to_device(x), device.to_device(targets)
+def gradients_of(network: Network, loss: Loss, x: Array, targets: Array) -> HostArray:
     mean_loss(network, loss, x, targets)
     network.backward(loss.backward())
-    gradients = device.to_host(network.gradients)
+    return network.device.to_host(network.gradients)
+
+
+@pytest.mark.parametrize("loss_of", [SoftmaxCrossEntropy, SquaredError])
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
+    text: str,
+    loss_of: type[Loss],
+    device: Device,
+    rng: np.random.Generator,
+    pictures: HostArray,
+    targets: HostArray,
+) -> None:
+    network = started(build_layers(text, PICTURE), device, rng, input_shape=PICTURE)
+    loss, x, targets = loss_of(device, np.float64), device.to_device(pictures), device.to_device(targets)
+    gradients = gradients_of(network, loss, x, targets)
     assert np.count_nonzero(gradients) > 0.5 * gradients.size
-    np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=1e-6, atol=1e-8)
+    blur = 2e-8 + 1e-9 * np.abs(gradients).max()  # what rounding leaves of the difference of two losses
+    np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=2e-6, atol=blur)
+
+
+@pytest.mark.parametrize("text", TEXTS[5:11])
+@pytest.mark.parametrize("shares", [1, 2, 3])
+def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(
+    text: str,
+    shares: int,
+    device: Device,
+    rng: np.random.Generator,
+    pictures: HostArray,
+    targets: HostArray,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = []
+    for parts, worth in ((1, 1e9), (shares, 1)):
+        device.shares = parts
+        monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", worth)
+        network = started(build_layers(text, PICTURE), device, np.random.default_rng(4), input_shape=PICTURE)
+        gradients = gradients_of(network, SoftmaxCrossEntropy(device, np.float64), pictures, targets)
+        answers.append((device.to_host(network.forward(pictures)), gradients))
+    np.testing.assert_allclose(answers[1][0], answers[0][0], rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_numpy_alone_computes_what_the_blas_computes(
+    text: str, rng: np.random.Generator, pictures: HostArray, targets: HostArray
+) -> None:
+    answers = []
+    for alone in (False, True):
+        device = Device()
+        if alone:
+            device._blas = None
+        network = started(build_layers(text, PICTURE), device, np.random.default_rng(4), np.float32, PICTURE)
+        loss = SoftmaxCrossEntropy(device, np.float32)
+        gradients = gradients_of(network, loss, pictures.astype(np.float32), targets.astype(np.float32))
+        answers.append((device.to_host(network.forward(pictures.astype(np.float32))), gradients))
+    np.testing.assert_allclose(answers[1][0], answers[0][0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-5, atol=1e-5)
 
 
 def test_gradients_reach_the_first_layer_through_layers_that_follow_it_directly(
@@ -79,10 +162,21 @@ def test_gradients_reach_the_first_layer_through_layers_that_follow_it_directly(
 ) -> None:
     network, loss = started([Linear(3), Linear(CLASSES)], device, rng), SquaredError(device, np.float64)
     x, targets = device.to_device(x), device.to_device(targets)
-    mean_loss(network, loss, x, targets)
-    network.backward(loss.backward())
-    wanted = central_differences(network, loss, x, targets)
-    np.testing.assert_allclose(device.to_host(network.gradients), wanted, rtol=1e-6, atol=1e-8)
+    gradients = gradients_of(network, loss, x, targets)
+    np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=1e-6, atol=1e-8)
+
+
+def test_backward_goes_back_to_the_first_layer_that_learns_and_no_further(
+    device: Device, rng: np.random.Generator, x: HostArray, targets: HostArray
+) -> None:
+    class Early(ReLU):
+        def backward(self, dy: Array) -> Array:
+            raise AssertionError("nobody asked for this gradient")
+
+    network = started([Early(), Linear(CLASSES)], device, rng)
+    loss, x, targets = SquaredError(device, np.float64), device.to_device(x), device.to_device(targets)
+    gradients = gradients_of(network, loss, x, targets)
+    np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=1e-6, atol=1e-8)
 
 
 def test_behind_a_straight_through_relu_an_output_of_0_learns_as_if_it_had_been_a_linear_output_of_0(
@@ -91,28 +185,66 @@ def test_behind_a_straight_through_relu_an_output_of_0_learns_as_if_it_had_been_
     network = started([Linear(CLASSES, bias=False), StraightThroughReLU()], device, rng)
     loss = SquaredError(device, np.float64)
     scores = network.forward(device.to_device(x), training=True)
-    output = np.maximum(x @ device.to_host(network.parameters).reshape(CLASSES, INPUTS).T, 0)
+    output = np.maximum(device.to_host(network.parameters).reshape(CLASSES, INPUTS) @ x, 0)
     assert (output == 0).any()
     np.testing.assert_allclose(device.to_host(scores), output, rtol=1e-13)
     loss.forward(scores, device.to_device(targets))
     network.backward(loss.backward())
     error = output - targets
-    wanted = sum(np.outer(e, sample) for e, sample in zip(error, x, strict=True)) / BATCH
+    wanted = sum(np.outer(e, sample) for e, sample in zip(error.T, x.T, strict=True)) / BATCH
     np.testing.assert_allclose(device.to_host(network.gradients).reshape(wanted.shape), wanted, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize("text", TEXTS)
 def test_gradients_are_written_anew_by_each_backward_whatever_the_batch_size_before(
-    device: Device, rng: np.random.Generator, x: HostArray, targets: HostArray
+    text: str, device: Device, rng: np.random.Generator, pictures: HostArray, targets: HostArray
 ) -> None:
-    preset = PRESETS["quick-mlp"]
-    network, loss = started(preset.build_layers((7,)), device, rng), preset.loss(device, np.float64)
-    seen = []
-    for count in (BATCH, 2, BATCH):
-        mean_loss(network, loss, device.to_device(x[:count]), device.to_device(targets[:count]))
-        network.backward(loss.backward())
-        seen.append(device.to_host(network.gradients))
+    network = started(build_layers(text, PICTURE), device, rng, input_shape=PICTURE)
+    loss, seen = SoftmaxCrossEntropy(device, np.float64), []
+    for count in (BATCH, 3, BATCH):
+        part = np.ascontiguousarray(pictures[..., :count]), np.ascontiguousarray(targets[:, :count])
+        seen.append(gradients_of(network, loss, *map(device.to_device, part)))
     np.testing.assert_array_equal(seen[2], seen[0])
     assert not np.allclose(seen[1], seen[0])
+
+
+STEPPING = (
+    "linear 64 relu, linear 10",
+    "linear 64 bn gelu, linear 32 sigmoid, linear 10",
+    "conv 6x3 bn relu, conv 6x3 bn leaky-relu, pool 2, linear 32 bn relu, linear 10",
+    "conv 6x3 same relu, conv 6x3 same tanh, pool 2, conv 6x3 same bn relu, pool 2, linear 10",
+    "conv 6x3 same bn relu, conv 6x3 same bn relu, pool 2, linear 10",
+)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+@pytest.mark.parametrize("text", STEPPING)
+def test_a_training_step_allocates_no_array(
+    text: str, optimizer: str, device: Device, rng: np.random.Generator
+) -> None:
+    shape, samples = (1, 28, 28), 64
+    network = Network(build_layers(text, shape), shape, device)
+    network.initialize(rng)
+    loss, rule = SoftmaxCrossEntropy(device, np.float32), OPTIMIZERS[optimizer]
+    rule = rule(network.parameters, network.gradients, device)
+    x = device.to_device(rng.random((*shape, samples), np.float32))
+    targets = device.to_device(np.eye(CLASSES, dtype=np.float32)[:, rng.integers(0, CLASSES, samples)])
+
+    def step() -> None:
+        loss.forward(network.forward(x, training=True), targets)
+        network.backward(loss.backward())
+        rule.update(0.01)
+
+    for _ in range(2):
+        step()
+    tracemalloc.start()
+    try:
+        step()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # NumPy turns truth into numbers through a small buffer for each thread; the smallest batch of pictures is larger.
+    assert peak < 100_000 < 12 * 12 * samples * 4 * 6
 
 
 def test_weights_are_named_by_layer_and_lie_one_after_the_other_in_the_flat_array(
@@ -133,8 +265,8 @@ def test_the_layers_compute_with_the_flat_array_itself(device: Device, rng: np.r
     network.parameters[6] = 2.0  # the second hidden unit's first input
     network.parameters[28 + 4 + 1] = 3.0  # the second output's second hidden unit
     y = device.to_host(network.forward(device.to_device(x)))
-    first = np.maximum(x[:, 0], 0)
-    np.testing.assert_allclose(y, np.stack([0 * first, 6 * first, 0 * first], axis=1), rtol=1e-14)
+    first = np.maximum(x[0], 0)
+    np.testing.assert_allclose(y, np.stack([0 * first, 6 * first, 0 * first]), rtol=1e-14)
 
 
 def test_exported_weights_are_read_only_copies_that_later_steps_leave_alone(
@@ -198,21 +330,23 @@ def test_everything_is_computed_in_the_network_s_dtype_and_weights_are_cast_to_i
     )
 
 
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
-def test_every_device_and_precision_starts_from_the_same_draws(preset, device: Device) -> None:
-    narrow = Network(preset.build_layers((8, 5)), (INPUTS,), device)
-    wide = Network(preset.build_layers((8, 5)), (INPUTS,), Device(), np.float64)
+@pytest.mark.parametrize("initializer", [None, uniform_over_fan_in])
+def test_every_device_and_precision_starts_from_the_same_draws(initializer, device: Device) -> None:
+    start_as = {} if initializer is None else {"initializer": initializer}
+    layers = [Conv2d(3, 3, **start_as), BatchNorm(), ReLU(), Flatten(), Linear(5, **start_as)]
+    narrow, wide = Network(layers, PICTURE, device), Network(layers, PICTURE, Device(), np.float64)
     for network in (narrow, wide):
         network.initialize(np.random.default_rng(11))
     start, rng = wide.export_weights(), np.random.default_rng(11)
-    first, second = (layer for layer in wide.layers if isinstance(layer, Linear) and layer.units < CLASSES)
-    np.testing.assert_array_equal(start["linear1.weight"], first.initializer(rng, (8, INPUTS)))
-    np.testing.assert_array_equal(start["linear2.weight"], second.initializer(rng, (5, 8)))
+    kernels = layers[0].initializer(rng, (3, 1, 3, 3))
+    np.testing.assert_array_equal(start["conv1.weight"], kernels.transpose(2, 3, 0, 1))
+    np.testing.assert_array_equal(start["linear1.weight"], layers[4].initializer(rng, (5, 3 * 6 * 5)))
+    assert (start["bn1.weight"] == 1).all()
     for name, w in narrow.export_weights().items():
         np.testing.assert_array_equal(w, start[name].astype(np.float32))
-        assert np.ptp(w) > 0 or name.endswith("bias")
+        assert np.ptp(w) > 0 or name.startswith("bn") or name.endswith("bias")
     narrow.initialize(np.random.default_rng(12))
-    assert not np.array_equal(narrow.export_weights()["linear2.weight"], start["linear2.weight"].astype(np.float32))
+    assert not np.array_equal(narrow.export_weights()["linear1.weight"], start["linear1.weight"].astype(np.float32))
 
 
 def test_a_network_starts_as_zeros_in_float32(device: Device) -> None:
@@ -227,6 +361,88 @@ def test_each_batch_size_keeps_its_scores_until_its_next_forward(
     network = small_network(device, rng)
     scores = network.forward(device.to_device(x), training=True)
     kept = device.to_host(scores)
-    network.forward(device.to_device(x[:2]), training=True)
+    network.forward(device.to_device(x[:, :2]), training=True)
     np.testing.assert_array_equal(device.to_host(scores), kept)
     assert network.forward(device.to_device(2 * x), training=True) is scores
+
+
+def test_what_a_layer_remembers_is_a_weight_like_its_parameters_but_is_not_trained(
+    device: Device, rng: np.random.Generator, x: HostArray
+) -> None:
+    network = started([Linear(3), BatchNorm(), Linear(2)], device, rng)
+    trained = ["linear1.weight", "linear1.bias", "bn1.weight", "bn1.bias", "linear2.weight", "linear2.bias"]
+    remembered = ["bn1.running_mean", "bn1.running_variance"]
+    assert list(parameter_shapes(network.layers, (INPUTS,))) == trained
+    weights = network.export_weights()
+    assert list(weights) == list(weight_shapes(network.layers, (INPUTS,))) == trained + remembered
+    assert weights["bn1.running_variance"].tolist() == [1.0] * 3
+    assert len(network.parameters) == 6 * 3 + 3 + 3 + 3 + 3 * 2 + 2
+    network.forward(device.to_device(x), training=True)
+    after = network.export_weights()
+    for name in trained + remembered:
+        assert np.array_equal(after[name], weights[name]) == (name in trained)
+    np.testing.assert_array_equal(np.concatenate([after[name] for name in remembered]), device.to_host(network.state))
+
+
+def test_loaded_weights_bring_the_running_means_along(device: Device, rng: np.random.Generator, x: HostArray) -> None:
+    source, other = (started([Linear(3), BatchNorm()], device, rng) for _ in range(2))
+    source.forward(device.to_device(x), training=True)
+    other.load_weights(source.export_weights())
+    np.testing.assert_array_equal(
+        device.to_host(other.forward(device.to_device(x))), device.to_host(source.forward(device.to_device(x)))
+    )
+
+
+def test_two_networks_of_one_seed_drop_the_same_and_layers_of_one_network_do_not(
+    device: Device, rng: np.random.Generator
+) -> None:
+    ones, seen = device.to_device(np.ones((INPUTS, 200))), []
+    for seed in (3, 3, 4):
+        network = Network([Dropout(0.5), Dropout(0.5)], (INPUTS,), device, np.float64)
+        network.seed_dropout(seed)
+        first, second = (layer.forward(ones, training=True) for layer in network.layers)
+        seen.append((device.to_host(first), device.to_host(second)))
+    np.testing.assert_array_equal(seen[0], seen[1])
+    assert not np.array_equal(seen[0][0], seen[0][1])
+    assert not np.array_equal(seen[0], seen[2])
+
+
+def test_outside_training_the_same_digit_is_answered_alike_whatever_its_neighbours_are(
+    device: Device, rng: np.random.Generator, pictures: HostArray
+) -> None:
+    network = started(build_layers(TEXTS[7], PICTURE), device, rng, input_shape=PICTURE)
+    network.forward(device.to_device(pictures), training=True)
+    together = device.to_host(network.forward(device.to_device(pictures)))
+    for sample in range(BATCH):
+        alone = device.to_host(network.forward(device.to_device(pictures[..., sample : sample + 1])))
+        np.testing.assert_allclose(alone[:, 0], together[:, sample], rtol=1e-11)
+
+
+def test_layers_are_named_by_their_kind_and_counted(device: Device) -> None:
+    network = Network(build_layers("conv 2x3 bn relu, conv 2x3 relu, linear 4, linear 3", PICTURE), PICTURE, device)
+    names = [name for name, _ in network.named_layers()]
+    assert names == ["conv1", "bn1", "relu1", "conv2", "relu2", "flatten1", "linear1", "linear2"]
+    assert tuple(layer for _, layer in network.named_layers()) == network.layers
+
+
+def test_a_layer_that_cannot_follow_the_one_before_is_refused_before_anything_is_built(device: Device) -> None:
+    for attempt in (parameter_shapes, weight_shapes):
+        with pytest.raises(ShapeError, match="put flatten before it"):
+            attempt([Conv2d(2, 3), Linear(3)], PICTURE)
+    with pytest.raises(ShapeError, match="no picture"):
+        Network([Flatten(), Conv2d(2, 3)], PICTURE, device)
+
+
+def test_only_a_network_with_a_layer_that_divides_its_work_does_so(device: Device) -> None:
+    dense = Network([Flatten(), Linear(3)], PICTURE, device)
+    convolving = Network([Conv2d(2, 3), Flatten(), Linear(3)], PICTURE, device)
+    assert (dense.divides, convolving.divides) == (False, True)
+    assert [layer.divides for layer in dense.layers] == [False] * 2
+    assert [layer.divides for layer in convolving.layers] == [True] * 3
+
+
+def test_the_number_of_parameters_is_the_sum_of_their_sizes(device: Device) -> None:
+    network = Network(build_layers(TEXTS[5], PICTURE), PICTURE, device)
+    sizes = [math.prod(shape) for shape in parameter_shapes(network.layers, PICTURE).values()]
+    assert sizes == [27, 3, 4 * 18, 4, 40, 10]
+    assert len(network.parameters) == len(network.gradients) == sum(sizes)

@@ -66,4 +66,4 @@ def test_warming_up_rises_evenly_to_the_full_rate_and_stays_there(done: float, w
 
 
 def test_schedules_go_by_the_names_people_choose_them_by() -> None:
-    assert SCHEDULES == {"constant": constant, "step": step, "cosine": cosine, "one-cycle": one_cycle}
+    assert dict(SCHEDULES) == {"constant": constant, "step": step, "cosine": cosine, "one-cycle": one_cycle}

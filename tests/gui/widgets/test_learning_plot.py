@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QImage, QMouseEvent, QPalette, QWheelEvent
@@ -386,6 +387,71 @@ def test_names_for_tests_and_screen_readers(plot: LearningPlot) -> None:
     for name in ("accuracyPlot", "lossPlot", "xAxis", "logScale", "fitButton"):
         assert find(plot, QWidget, name).accessibleName()
         assert find(plot, QWidget, name).accessibleDescription()
+
+
+def marks(plot: LearningPlot, metric: str) -> list[tuple[float, str]]:
+    """Where the lines stand that are drawn in the plot, and what is written beside them."""
+    shown = [item for item in part(plot, metric).canvas.getPlotItem().items if isinstance(item, pg.InfiniteLine)]
+    lines = [line for line in shown if line is not part(plot, metric)._pointer]
+    return [(line.value(), line.label.toPlainText() if hasattr(line, "label") else "") for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("axis", "places"), [("samples", (5000, 9000)), ("epoch", (0.5, 0.9)), ("seconds", (2.5, 4.5))]
+)
+def test_a_change_is_marked_on_both_plots_and_said_on_the_upper(
+    qtbot: QtBot, plot: LearningPlot, axis: str, places: tuple[float, float]
+) -> None:
+    learn(plot, 10)
+    plot.add_mark(5000, 0.5, 2.5, "Learning rate 0.03")
+    choose_axis(plot, axis)
+    plot.add_mark(9000, 0.9, 4.5, "Epochs 20")
+    settle(qtbot, plot)
+    assert marks(plot, "accuracy") == [(places[0], "Learning rate 0.03"), (places[1], "Epochs 20")]
+    assert marks(plot, "loss") == [(places[0], ""), (places[1], "")]
+
+
+def test_a_mark_can_be_seen_where_it_stands(qtbot: QtBot, plot: LearningPlot) -> None:
+    learn(plot, 10)
+    settle(qtbot, plot)
+    canvas = part(plot, "loss").canvas
+    before = canvas.grab().toImage()
+    plot.add_mark(5000, 0.5, 2.5, "Epochs 20")
+    settle(qtbot, plot)
+    after = canvas.grab().toImage()
+    place = round(canvas.mapFromScene(canvas.getViewBox().mapViewToScene(QPointF(5000, 0.5))).x())
+    changed = {
+        x for x in range(after.width()) for y in range(after.height()) if after.pixel(x, y) != before.pixel(x, y)
+    }
+    assert changed
+    assert all(abs(x - place) <= 2 for x in changed)
+
+
+def test_a_mark_moves_no_view(qtbot: QtBot, plot: LearningPlot) -> None:
+    learn(plot, 10)
+    settle(qtbot, plot)
+    before = view(plot, "accuracy"), view(plot, "loss")
+    plot.add_mark(900_000, 90.0, 250.0, "Epochs 20")
+    settle(qtbot, plot)
+    assert (view(plot, "accuracy"), view(plot, "loss")) == before
+
+
+def test_a_new_run_has_no_marks(qtbot: QtBot, plot: LearningPlot) -> None:
+    plot.add_mark(5000, 0.5, 2.5, "Learning rate 0.03")
+    plot.reset()
+    settle(qtbot, plot)
+    assert marks(plot, "accuracy") == marks(plot, "loss") == []
+
+
+def test_marks_follow_the_palette(qtbot: QtBot, plot: LearningPlot) -> None:
+    plot.add_mark(5000, 0.5, 2.5, "Learning rate 0.03")
+    palette = QPalette(plot.palette())
+    palette.setColor(QPalette.ColorRole.Window, theme.DARK.window)
+    plot.setPalette(palette)
+    settle(qtbot, plot)
+    for metric in ("accuracy", "loss"):
+        assert [line.pen.color().name() for line in part(plot, metric)._marks] == [theme.DARK.muted]
+    assert part(plot, "accuracy")._marks[0].label.color.name() == theme.DARK.muted
 
 
 def test_in_a_narrow_window_the_legend_has_a_row_of_its_own(qtbot: QtBot, plot: LearningPlot) -> None:

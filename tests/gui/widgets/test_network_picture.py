@@ -102,7 +102,8 @@ def test_one_picture_is_one_sheet_and_many_are_a_stack(picture: NetworkPicture) 
         stack = grab(picture).copy(44, 0, 44, 84)
         tops = [first_filled_row(stack, x) for x in filled_columns(stack, stack.pixelColor(0, 0).name(), 18, 62)]
         steps.append(len(set(tops)))
-    assert steps[0] < steps[1] < steps[2] == steps[3]
+    assert steps[0] < steps[2] == steps[3]
+    assert steps[1] <= steps[2]
 
 
 def test_long_sizes_do_not_run_into_each_other(picture: NetworkPicture) -> None:

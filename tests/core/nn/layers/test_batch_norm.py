@@ -90,9 +90,7 @@ def test_otherwise_the_running_means_are_applied_and_stay_as_they_are(
 
 
 @SHAPES
-def test_backward_follows_the_published_rule(
-    device: Device, rng: np.random.Generator, shape: tuple[int, ...]
-) -> None:
+def test_backward_follows_the_published_rule(device: Device, rng: np.random.Generator, shape: tuple[int, ...]) -> None:
     layer, x, dy = bound(device), a_batch(rng, shape), rng.normal(0, 1, shape)
     layer.forward(device.to_device(x), training=True)
     dx = device.to_host(layer.backward(device.to_device(dy)))

@@ -48,7 +48,9 @@ def test_each_step_silences_something_else(device: Device) -> None:
 
 def test_equal_generators_silence_alike_in_every_precision(device: Device) -> None:
     layers = bound(device, 0.3), bound(device, 0.3, np.float32)
-    wide, narrow = (dropped(layer, device, np.ones((20, 30), dtype)) for layer, dtype in zip(layers, ("f8", "f4"), strict=True))
+    wide, narrow = (
+        dropped(layer, device, np.ones((20, 30), dtype)) for layer, dtype in zip(layers, ("f8", "f4"), strict=True)
+    )
     assert narrow.dtype == np.float32
     np.testing.assert_array_equal(wide == 0, narrow == 0)
 

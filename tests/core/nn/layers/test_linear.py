@@ -27,7 +27,10 @@ def bound(device: Device, *, bias: bool = True, propagates: bool = True, divides
 def weighted_sums(x: HostArray, weight: HostArray, bias: HostArray) -> HostArray:
     """y written out: each unit's sum of weight times input, plus its bias, for one sample after the other."""
     samples = [
-        [sum(float(w * v) for w, v in zip(row, sample, strict=True)) + float(b) for row, b in zip(weight, bias, strict=True)]
+        [
+            sum(float(w * v) for w, v in zip(row, sample, strict=True)) + float(b)
+            for row, b in zip(weight, bias, strict=True)
+        ]
         for sample in x.T
     ]
     return np.array(samples).T

@@ -1,0 +1,53 @@
+"""The step that all rooms share: what comes to it, and that it learns. What it learns is tested with the trainer."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from core.digits.dataset import DatasetError, DigitSets
+from core.training.learner import Learner
+from core.training.presets import find_preset
+from tests.core.training.runs import job
+
+
+def learner(few_digits: DigitSets, **choices: object) -> Learner:
+    chosen = job("quick-mlp", hidden=(8,), **choices).hyperparameters
+    return Learner("quick-mlp", chosen, "cpu", few_digits.train)
+
+
+def test_a_pass_holds_every_digit_once_and_the_last_batch_what_is_left(few_digits: DigitSets) -> None:
+    one = learner(few_digits, batch_size=500)
+    for _ in range(2):
+        batches = list(one.batches())
+        assert [len(rows) for rows in batches] == [500, 500, 200]
+        np.testing.assert_array_equal(np.sort(np.concatenate(batches)), np.arange(1200))
+
+
+def test_full_batches_go_on_past_the_end_and_are_all_of_one_size(few_digits: DigitSets) -> None:
+    batches = list(islice(learner(few_digits, batch_size=500).full_batches(), 5))
+    assert [len(rows) for rows in batches] == [500] * 5
+    assert not np.array_equal(batches[0], batches[2])
+
+
+def test_steps_lower_the_loss_of_what_was_learned_and_reading_it_starts_anew(few_digits: DigitSets) -> None:
+    one = learner(few_digits, shift_px=0)
+    losses = []
+    for rows in islice(one.full_batches(), 30):
+        one.step(rows, 0.1)
+        losses.append(one.read_and_reset()[0])
+    assert np.mean(losses[-5:]) < 0.5 * losses[0]
+
+
+def test_a_rate_of_0_changes_nothing(few_digits: DigitSets) -> None:
+    one = learner(few_digits)
+    before = one.network.export_weights()
+    one.step(next(one.full_batches()), 0.0)
+    for name, values in one.network.export_weights().items():
+        np.testing.assert_array_equal(values, before[name])
+
+
+def test_a_batch_larger_than_the_set_is_refused(few_digits: DigitSets) -> None:
+    chosen = find_preset("quick-mlp").hyperparameters
+    with pytest.raises(DatasetError, match="smaller batch"):
+        Learner("quick-mlp", chosen, "cpu", few_digits.train.part(0, 99))
