@@ -102,21 +102,26 @@ def find_rate_command(
         "precision": precision,
         "seed": seed,
     }
-    job, splits = _job(preset, device, given)
-    events = find_rate(job, splits)
-    shown = track(events, "trying rates", STEPS, console=stderr, transient=True, disable=not stderr.is_terminal)
-    tried, suggested = [], None
-    for event in shown:
-        if isinstance(event, RateTried):
-            tried.append(event)
-        elif isinstance(event, RatesTried):
-            suggested = event.suggested
+    tried, suggested = _try_rates(*_job(preset, device, given))
     if as_json:
         rates, losses = [event.learning_rate for event in tried], [event.loss for event in tried]
         print_json({"rates": rates, "losses": losses, "suggested": suggested})
     else:
         stdout.print(_rate_table(tried))
         stdout.print("no rate let the loss fall" if suggested is None else f"suggested learning rate: {suggested:.2g}")
+
+
+def _try_rates(job: TrainingJob, splits: Splits) -> tuple[list[RateTried], float | None]:
+    """What was tried, and what is suggested; a progress bar shows where there is someone to see it."""
+    tried: list[RateTried] = []
+    suggested = None
+    events = find_rate(job, splits)
+    for event in track(events, "rates", STEPS, console=stderr, transient=True, disable=not stderr.is_terminal):
+        if isinstance(event, RatesTried):
+            suggested = event.suggested
+        else:
+            tried.append(event)
+    return tried, suggested
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {

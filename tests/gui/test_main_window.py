@@ -95,9 +95,10 @@ def test_closing_asks_first(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def test_the_menus_hold_the_actions(window: MainWindow) -> None:
-    files, help_menu = (action.menu() for action in window.menuBar().actions())
+    files, training, help_menu = (action.menu() for action in window.menuBar().actions())
     actions = (window.open_data_action, window.open_network_action, window.save_network_action, window.quit_action)
     assert [action for action in files.actions() if not action.isSeparator()] == list(actions)
+    assert training.actions() == [window.find_rate_action]
     assert help_menu.actions() == [window.about_action]
     assert all(isinstance(action, QAction) and action.text() for action in actions)
 

@@ -77,6 +77,9 @@ class BatchNorm(Layer):
         xp.add(out, self.parameters["bias"][channels, None], out=out)
 
     def backward(self, dy: Array) -> Array:
+        if not dy.flags.c_contiguous:  # a part of something larger, as a convolution with `same` returns it
+            part, dy = dy, self.workspace.array("dy", dy.shape)
+            dy[...] = part
         dx = self.workspace.array("dx", dy.shape)
         self.run_shares(self.shares(len(dy), 4.0 * dy.size), lambda channels: self._spread(dy, dx, channels))
         return dx

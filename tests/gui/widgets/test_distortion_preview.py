@@ -87,3 +87,8 @@ def test_it_explains_itself(preview: DistortionPreview) -> None:
     assert preview.accessibleName()
     assert "network learns nonsense" in preview.accessibleDescription()
     assert "Click for another draw" in preview.toolTip()
+
+
+def test_space_asks_for_another_draw_as_a_click_does(qtbot: QtBot, preview: DistortionPreview) -> None:
+    with qtbot.waitSignal(preview.another_requested):
+        qtbot.keyClick(preview, Qt.Key.Key_Space)
