@@ -59,16 +59,16 @@ class Device:
 
     `piece_size` is the number of elements that element-wise work over a long array should take at a time, so that
     several passes over a piece find it in the cache. `shares` is into how many parts a layer should divide work that
-    no library divides for it (see `run_together`).
+    no library divides for it (see `run_together`): as many as BLAS takes threads, unless said otherwise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shares: int | None = None) -> None:
         self.key = "cpu"
         self.name = f"CPU – {_cpu_threads()} threads"
         self.xp: ModuleType = np
         self.piece_size = 131072
-        self.shares = _cpu_threads()
         self._blas = openblas.find()
+        self.shares = shares or (_cpu_threads() if self._blas is None else min(_cpu_threads(), self._blas.threads))
         self._helpers: ThreadPoolExecutor | None = None
 
     @contextlib.contextmanager
@@ -134,7 +134,7 @@ class Device:
 
         Never both: a library's threads go on waiting busily after their work is done, where others would be working.
         """
-        if not divides or self._blas is None:
+        if not divides or self._blas is None or self.shares == 1:
             return contextlib.nullcontext()
         return self._blas.one_thread_each()
 

@@ -22,18 +22,20 @@ from core.workspace import Workspace
 class Predictor:
     """A network of `preset`'s kind with the layers of `hyperparameters`, ready to answer with `weights`."""
 
-    def __init__(self, preset: str, hyperparameters: Hyperparameters, weights: Weights) -> None:
+    def __init__(
+        self, preset: str, hyperparameters: Hyperparameters, weights: Weights, device: Device | None = None
+    ) -> None:
         recipe = find_preset(preset)
-        device = Device()
+        device = device or Device()
         self._network = Network(recipe.build_layers(hyperparameters.network), INPUT_SHAPE, device)
         self._loss = recipe.loss(device, np.float32)
         self._workspace = Workspace(device, np.float32)
         self.load_weights(weights)
 
     @classmethod
-    def from_model(cls, model: Model) -> "Predictor":
-        """A predictor for a model as it comes from a file."""
-        return cls(model.preset, model.hyperparameters, model.weights)
+    def from_model(cls, model: Model, device: Device | None = None) -> "Predictor":
+        """A predictor for a model as it comes from a file, on this CPU device."""
+        return cls(model.preset, model.hyperparameters, model.weights, device)
 
     def load_weights(self, weights: Weights) -> None:
         """Answer with `weights` from now on; raises ValueError if they are of another network."""

@@ -16,7 +16,7 @@ from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
 from core.training.presets import find_preset
-from core.training.rate_finder import RatesTried, RateTried
+from core.training.rate_finder import HIGHEST, LOWEST, RatesTried, RateTried
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
@@ -56,6 +56,7 @@ class Application(QObject):
         self.files = FileController(self.network, self.dialogs, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self._shipped_answers = True
+        self._leaves = False
         self._connect()
         self._on_preset_selected(self.window.preset_selector.selected_name())
 
@@ -120,7 +121,8 @@ class Application(QObject):
         self.rates.running_changed.connect(self._show_state)
         self.rates.tried.connect(self._on_rate_tried)
         self.rates.found.connect(self._on_rates_tried)
-        self.rates.failed.connect(status.show_problem)
+        self.rates.failed.connect(self.rate_window.show_problem)
+        self.rates.running_changed.connect(self._on_rates_running_changed)
         self.rate_window.closed.connect(self.rates.stop)
         self.rate_window.rate_chosen.connect(self._on_rate_chosen)
         window.find_rate_action.triggered.connect(self._on_find_rate)
@@ -162,7 +164,7 @@ class Application(QObject):
     @Slot()
     def _on_find_rate(self) -> None:
         if (job := self._chosen_job()) is not None and self.training.state is TrainingState.IDLE:
-            self.rate_window.begin()
+            self.rate_window.begin(LOWEST, HIGHEST)
             self.rates.start(job)
 
     @Slot(RateTried)
@@ -234,11 +236,21 @@ class Application(QObject):
         if folder is not None:
             self.data.start(lambda cancelled, folder=folder: load_mnist(folder))  # type: ignore[misc]
 
+    @Slot(bool)
+    def _on_rates_running_changed(self, running: bool) -> None:
+        if not running and self._leaves:
+            self._on_close_allowed()
+
     @Slot()
     def _on_close_allowed(self) -> None:
+        self._leaves = True
         self.data.cancel()
         self.devices.cancel()
-        self.rates.wait()
+        if self.rates.is_running:
+            # It ends after the step it is in; the window goes at once, the program then.
+            self.rates.stop()
+            self.window.hide()
+            return
         self.window.allow_close()
         self.window.close()
 

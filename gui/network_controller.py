@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
+from core.device import Device
 from core.digits.dataset import DigitSets
 from core.predictor import Predictor
 from core.training.events import Evaluated, HyperparametersChanged, TrainingEnded, Weights, WeightsPublished
@@ -118,10 +119,11 @@ class NetworkController(QObject):
         fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())
         goes_on = self._goes_on()
         self._model, self._unsaved, self._answering_run = fresh, True, self._runs
+        # One digit at a time needs one thread, and leaves the others to training.
         if goes_on:
             self.weights_changed.emit(weights)
         else:
-            self.predictor_changed.emit(Predictor.from_model(fresh))
+            self.predictor_changed.emit(Predictor.from_model(fresh, Device(shares=1)))
         self.named.emit(words)
         self.can_save_changed.emit(True)
 
@@ -142,7 +144,7 @@ class NetworkController(QObject):
             self.failed.emit(str(error))
             return False
         self._model, self._unsaved, self._answering_run = model, False, -1
-        self.predictor_changed.emit(Predictor.from_model(model))
+        self.predictor_changed.emit(Predictor.from_model(model, Device(shares=1)))
         self._name(words, model.test_accuracy)
         self.can_save_changed.emit(True)
         return True

@@ -3,6 +3,7 @@
 It owns the thread and the state. A new run starts only after the last one's thread has ended.
 """
 
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -42,6 +43,7 @@ class TrainingController(QObject):
         self._thread: WorkerThread | None = None
         self._control = TrainingControl()
         self._job: TrainingJob | None = None
+        self._network = self._refused = ""
         self._signals = {
             TrainingStarted: self.started,
             StepsCompleted: self.steps_completed,
@@ -76,7 +78,7 @@ class TrainingController(QObject):
         self._thread.produced.connect(self._on_produced)
         self._thread.failed.connect(self.failed)
         self._thread.finished.connect(self._on_finished)
-        self._job = job
+        self._job, self._network, self._refused = job, job.hyperparameters.network, ""
         self.job_accepted.emit(job)
         self._move_to(TrainingState.TRAINING)
         self._thread.start()
@@ -99,9 +101,13 @@ class TrainingController(QObject):
             return
         try:
             check_change(self._job.preset, self._job.hyperparameters, hyperparameters)
+            self._network = hyperparameters.network
         except HyperparameterError as error:
-            self.failed.emit(str(error))
-            return
+            # Another network may stand in the form for the next run; that is told once, and the rest counts.
+            if hyperparameters.network != self._refused:
+                self._refused = hyperparameters.network
+                self.failed.emit(str(error))
+            hyperparameters = replace(hyperparameters, network=self._network)
         self._control.change(hyperparameters)
 
     @Slot()

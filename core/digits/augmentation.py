@@ -1,7 +1,7 @@
 """New pictures from old ones: a batch changed at random in ways that leave every digit what it was.
 
-Whole batches at once, on the device, (N, 784). What is random is drawn on the host, a
-few numbers a batch or a picture, so that every device sees the same pictures; all arrays are made once.
+Whole batches at once, on the device, (N, 784). What is random is drawn on the host, a few numbers a batch or a picture,
+so that every device sees the same pictures; all arrays are made once.
 """
 
 import numpy as np

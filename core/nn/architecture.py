@@ -36,7 +36,7 @@ _RISING = (ReLU, LeakyReLU, Sigmoid, Tanh)
 
 MAX_TEXT, MAX_LAYERS = 1000, 64
 MAX_UNITS, MAX_CHANNELS, MAX_KERNEL = 16384, 1024, 28
-MAX_PARAMETERS, MAX_ACTIVATIONS = 50_000_000, 1_000_000
+MAX_PARAMETERS, MAX_ACTIVATIONS, MAX_MULTIPLICATIONS, MAX_PRODUCTS = 50_000_000, 1_000_000, 500_000_000, 20_000
 
 
 class NetworkTextError(ValueError):
@@ -108,7 +108,7 @@ def _parsed(text: str, input_shape: Shape, initializer: Initializer) -> list[tup
     if len(text) > MAX_TEXT:
         raise NetworkTextError(f"the network's text is longer than {MAX_TEXT} characters", MAX_TEXT, len(text))
     found: list[tuple[str, Layer]] = []
-    shape, numbers, parameters, start = input_shape, 0, 0, 0
+    shape, size, start = input_shape, _Size(), 0
     for item in text.split(","):
         words = [_Word(match.group(), start + match.start()) for match in re.finditer(r"\S+", item)]
         if not words:
@@ -119,17 +119,47 @@ def _parsed(text: str, input_shape: Shape, initializer: Initializer) -> list[tup
             except ShapeError as error:
                 before = f" after {found[-1][0]}" if found else ""
                 raise word.error(f"{description}{before}: {error}") from None
-            parameters += sum(math.prod(s) for s in layer.parameter_shapes(shape).values())
+            size.add(layer, shape, outputs)
             shape = outputs
-            numbers += math.prod(shape)
             found.append((description, layer))
-            if parameters > MAX_PARAMETERS or numbers > MAX_ACTIVATIONS or len(found) > MAX_LAYERS:
+            if size.is_too_large() or len(found) > MAX_LAYERS:
                 raise word.error(
                     f"{description} makes the network too large: at most {MAX_PARAMETERS:,} weights, "
-                    f"{MAX_ACTIVATIONS:,} numbers a digit and {MAX_LAYERS} layers"
+                    f"{MAX_ACTIVATIONS:,} numbers and {MAX_MULTIPLICATIONS:,} multiplications a digit, "
+                    f"{MAX_PRODUCTS:,} products of convolution and {MAX_LAYERS} layers"
                 )
         start += len(item) + 1
     return found
+
+
+@dataclass
+class _Size:
+    """What a network costs: weights, numbers and multiplications for one digit, and products a convolution prepares."""
+
+    parameters: int = 0
+    numbers: int = 0
+    multiplications: int = 0
+    products: int = 0
+
+    def add(self, layer: Layer, inputs: Shape, outputs: Shape) -> None:
+        weights = sum(math.prod(shape) for shape in layer.parameter_shapes(inputs).values())
+        self.parameters += weights
+        self.numbers += math.prod(outputs)
+        self.multiplications += weights * math.prod(outputs[1:])
+        if isinstance(layer, Conv2d):
+            taps = layer.size**2
+            self.products += taps * outputs[1]
+            if self.products == taps * outputs[1]:
+                # The first one lays out what each of its taps meets.
+                self.numbers += taps * inputs[0] * math.prod(outputs[1:])
+
+    def is_too_large(self) -> bool:
+        return (
+            self.parameters > MAX_PARAMETERS
+            or self.numbers > MAX_ACTIVATIONS
+            or self.multiplications > MAX_MULTIPLICATIONS
+            or self.products > MAX_PRODUCTS
+        )
 
 
 def _item(words: list[_Word], axes: int, initializer: Initializer) -> list[tuple[_Word, str, Layer]]:
@@ -139,7 +169,7 @@ def _item(words: list[_Word], axes: int, initializer: Initializer) -> list[tuple
         _no_more(rest, kind.text)
         return [(kind, kind.text, _plain(kind.text))]
     if kind.text == "dropout":
-        rate = _number(kind, rest, "a share to silence, such as dropout 0.3", r"0?\.\d+|0")
+        rate = _number(kind, rest, "a share to silence, such as dropout 0.3", r"0?\.\d{1,4}|0")
         _no_more(rest[1:], kind.text)
         return [(kind, f"dropout {rest[0].text}", Dropout(float(rate[0])))]
     if kind.text == "pool":

@@ -94,7 +94,8 @@ class Learner:
         """The one whose weights are measured, published and kept: the average, where one is made."""
         if self.average is None:
             return self.network
-        self.average.copy_state()
+        with self.device.activate():
+            self.average.copy_state()
         return self.average.network
 
 
@@ -108,7 +109,7 @@ def _check_batch_size(chosen: Hyperparameters, digits: Dataset) -> None:
 
 
 class _Average:
-    """A network whose parameters are the running mean of another's. Polyak and Juditsky, 1992, weighted as in Adam.
+    """A network whose parameters are the running mean of another's. Polyak and Juditsky, 1992, fading.
 
     Each step, what is remembered counts `averaging`, and less at first, when there is little to remember.
     """

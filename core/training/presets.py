@@ -103,14 +103,14 @@ _ALL = (
         figure="",
         hyperparameters=Hyperparameters(
             network=(
-                "conv 24x3 bn relu, conv 24x3 bn relu, pool 2, conv 48x3 bn relu, conv 48x3 bn relu, pool 2, "
-                "dropout 0.3, linear 192 bn relu, dropout 0.3, linear 10"
+                "conv 32x3 bn relu, conv 32x3 bn relu, pool 2, conv 64x3 bn relu, conv 64x3 bn relu, pool 2, "
+                "dropout 0.3, linear 256 bn relu, dropout 0.3, linear 10"
             ),
             optimizer="adamw",
             learning_rate=0.004,
             weight_decay=0.01,
             schedule="one-cycle",
-            epochs=24,
+            epochs=26,
             augment=0.5,
             averaging=0.999,
             label_smoothing=0.05,

@@ -50,6 +50,7 @@ class TrainingControl:
         self._going = threading.Event()
         self._going.set()
         self._stop = False
+        self._lock = threading.Lock()
         self._wanted: Hyperparameters | None = None
 
     def pause(self) -> None:
@@ -69,11 +70,13 @@ class TrainingControl:
 
     def change(self, hyperparameters: Hyperparameters) -> None:
         """Go on with these from the next step; they should differ from the run's as `check_change` allows."""
-        self._wanted = hyperparameters
+        with self._lock:
+            self._wanted = hyperparameters
 
     def take_change(self) -> Hyperparameters | None:
         """What was last asked for by `change` and not yet taken."""
-        wanted, self._wanted = self._wanted, None
+        with self._lock:
+            wanted, self._wanted = self._wanted, None
         return wanted
 
     def should_stop(self) -> bool:
@@ -271,10 +274,11 @@ class _Run:
         network = self.learner.measured_network()
         weights: Weights = network.export_weights()
         went_astray = self.outcome == "diverged" or not _all_finite(weights)
-        if went_astray:
-            weights = self.finite_weights
-        elif self.hyperparameters.keep_best and self.best is not None:
+        # A target that was reached was reached by the last weights.
+        if self.hyperparameters.keep_best and self.best is not None and self.outcome != "target":
             weights = self.best[2]
+        elif went_astray:
+            weights = self.finite_weights
         with self.device.activate():
             network.load_weights(weights)
         validation = evaluate(network, self.learner.loss, self.validation_set) if self.validation_set else None

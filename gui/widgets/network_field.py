@@ -4,7 +4,7 @@ A room of its own because it is the one field whose value is a small language; w
 core.nn.architecture alone.
 """
 
-from PySide6.QtCore import QCoreApplication, QLocale, Signal, Slot
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QTextEdit, QVBoxLayout, QWidget
 
@@ -24,7 +24,7 @@ class NetworkField(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.editor = QPlainTextEdit()
-        self._message = QLabel(wordWrap=True)
+        self._message = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._picture = NetworkPicture()
         self._network: str | None = None
         self.editor.setObjectName("networkField")
@@ -94,5 +94,4 @@ class NetworkField(QWidget):
 
 def _sentence(problem: str) -> str:
     problem = problem.removeprefix("network: ")
-    text = QCoreApplication.translate("NetworkField", problem)
-    return text[:1].upper() + text[1:] + "."
+    return problem[:1].upper() + problem[1:] + "."

@@ -5,7 +5,7 @@ A room of its own because the search has its own plot, beside the window: traini
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QLocale, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QIcon
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -32,14 +32,15 @@ class RateFinderWindow(QDialog):
         self._curve = CurveItem()
         self._mark = pg.InfiniteLine(angle=90)
         self._explanation = QLabel(wordWrap=True)
-        self._result = QLabel(wordWrap=True)
+        self._result = QLabel(wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         self._use = QPushButton(self.tr("Use this rate"))
         self._arrange()
         self._restyle()
         self.resize(*_SIZE)
 
-    def begin(self) -> None:
-        """A new search: an empty plot, in sight."""
+    def begin(self, lowest: float, highest: float) -> None:
+        """A new search between these rates: an empty plot, in sight."""
+        self.plot.setXRange(np.log10(lowest), np.log10(highest), padding=0.02)
         self._rates, self._losses, self._suggested = [], [], None
         self._curve.clear()
         self._mark.hide()
@@ -54,7 +55,7 @@ class RateFinderWindow(QDialog):
         self._curve.setData(np.log10(self._rates), np.array(self._losses))
         # What explodes in the end must not flatten what came before.
         top = 1.3 * self._losses[0]
-        self.plot.setRange(xRange=(-5.0, 1.0), yRange=(0.0, max(top, 0.1)), padding=0.02)
+        self.plot.setYRange(0.0, max(top, 0.1), padding=0.02)
 
     def show_result(self, suggested: float | None) -> None:
         """The search has ended with this rate to begin with, or with none."""
@@ -69,6 +70,10 @@ class RateFinderWindow(QDialog):
             "The loss falls fastest at about %1. Begin there; with one cycle, two or three times higher works."
         )
         self._result.setText(words.replace("%1", QLocale().toString(suggested, "g", 2)))
+
+    def show_problem(self, sentence: str) -> None:
+        """The search could not begin or go on."""
+        self._result.setText(sentence)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

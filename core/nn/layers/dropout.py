@@ -10,7 +10,7 @@ class Dropout(Layer):
     """Training: y = x m, dx = dy m, where m is 1 / (1 - rate) with probability 1 - rate and 0 otherwise; else y = x.
 
     "Inverted": what is left is scaled up while training, so that nothing has to be scaled when it is over. `rate` is 0
-    to under 1 and may be changed between steps. Srivastava et al., 2014.
+    to under 1, counts in steps of 1/256, and may be changed between steps. Srivastava et al., 2014.
     """
 
     name = "dropout"

@@ -12,7 +12,7 @@ from gui.widgets.rate_finder_window import RateFinderWindow
 def window(qtbot: QtBot) -> RateFinderWindow:
     window = RateFinderWindow()
     qtbot.addWidget(window)
-    window.begin()
+    window.begin(1e-5, 10.0)
     for step in range(40):
         window.add_point(1e-5 * 1.4**step, 2.3 - 0.04 * step)
     return window
@@ -51,7 +51,7 @@ def test_a_search_that_found_nothing_says_so_and_offers_nothing(window: RateFind
 
 def test_a_new_search_forgets_the_last_one(window: RateFinderWindow) -> None:
     window.show_result(0.1)
-    window.begin()
+    window.begin(1e-5, 10.0)
     assert not use_button(window).isEnabled()
     assert "0.1" not in result(window)
 
