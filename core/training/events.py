@@ -80,8 +80,8 @@ class TrainingEnded:
     """The last event of every run: how it ended and what it came to.
 
     `weights` are those kept, the last finite ones or the best, and the accuracies (0..1) theirs; `validation_accuracy`
-    is None where nothing is held out. `learned` is False if these are still the start weights: no step was made, or the run diverged before any
-    were published. `seconds_to_target` is None unless the target was reached.
+    is None where nothing is held out. `learned` is False if these are still the start weights: no step was made, or the
+    run diverged before any were published. `seconds_to_target` is None unless the target was reached.
     """
 
     outcome: str
