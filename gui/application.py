@@ -7,7 +7,7 @@ imported unless a GPU is trained on.
 import sys
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from core import VERSION
@@ -146,7 +146,9 @@ class Application(QObject):
     @Slot(str)
     def _on_preset_selected(self, name: str) -> None:
         preset = find_preset(name)
-        self.window.hyperparameter_form.show_lesson(preset.lesson)
+        measured = self.tr("Measured on two cores: %1.").replace("%1", preset.figure)
+        lesson = QCoreApplication.translate("presets", preset.lesson)
+        self.window.hyperparameter_form.show_lesson(f"{lesson} {measured}")
         self.window.hyperparameter_form.show_values(preset.hyperparameters)
 
     def _chosen_job(self) -> TrainingJob | None:

@@ -14,7 +14,8 @@ from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
 class Preset:
     """A recipe: the hyperparameters to start from, the loss, and how weights start.
 
-    `lesson` says in a sentence or two what it teaches; `figure` what it was measured at.
+    `lesson` says in a sentence or two what it teaches; `figure` is the accuracy on the test set and the time it was
+    measured at, seed 0, on two cores with AVX-512.
     """
 
     name: str
@@ -49,7 +50,7 @@ _ALL = (
             "One hidden layer, softmax and cross-entropy: all it takes to read more than 98 of 100 digits. "
             "Watch the learning rate fall towards the end and the last mistakes go."
         ),
-        figure="98.7 % in 5 s",
+        figure="98.7 %, 5 s",
         hyperparameters=Hyperparameters(
             network="linear 256 relu, linear 10", learning_rate=0.1, schedule="cosine", epochs=10, shift_px=1
         ),
@@ -61,7 +62,7 @@ _ALL = (
             "Two convolutions look at small patches, wherever they are, before two dense layers decide: "
             "with far fewer weights it makes half the mistakes of the dense network."
         ),
-        figure="",
+        figure="99.3 %, 45 s",
         hyperparameters=Hyperparameters(
             network="conv 16x3 relu, pool 2, conv 32x3 relu, pool 2, linear 128 relu, linear 10",
             optimizer="adam",
@@ -80,7 +81,7 @@ _ALL = (
             "How far a network goes without convolutions: wide layers, batch normalization, dropout, and digits that "
             "are distorted anew each time they are seen."
         ),
-        figure="",
+        figure="99.35 %, 6 min",
         hyperparameters=Hyperparameters(
             network="linear 1024 bn relu, dropout 0.2, linear 512 bn relu, dropout 0.2, linear 10",
             optimizer="adam",
@@ -100,7 +101,7 @@ _ALL = (
             "Four convolutions with batch normalization, trained long on distorted digits and averaged over its last "
             "steps: what is left are digits that people disagree about."
         ),
-        figure="",
+        figure="99.72 %, 21 min",
         hyperparameters=Hyperparameters(
             network=(
                 "conv 32x3 bn relu, conv 32x3 bn relu, pool 2, conv 64x3 bn relu, conv 64x3 bn relu, pool 2, "
@@ -124,7 +125,7 @@ _ALL = (
             "No hidden layer at all: one weighted sum of the pixels for each digit. It shows how far that goes, and "
             "what the hidden layers of the others are for."
         ),
-        figure="",
+        figure="92.3 %, 1 s",
         hyperparameters=Hyperparameters(network="linear 10", learning_rate=0.1, schedule="cosine", epochs=10),
     ),
     Preset(
@@ -134,7 +135,7 @@ _ALL = (
             "Fifty sigmoid units and plain gradient descent, as textbooks begin. It learns slowly; change the "
             "activation to relu, or the optimizer to adam, and watch what that is worth."
         ),
-        figure="",
+        figure="97.0 %, 4 s",
         hyperparameters=Hyperparameters(
             network="linear 50 sigmoid, linear 10", optimizer="sgd", learning_rate=0.5, epochs=17
         ),
@@ -146,7 +147,7 @@ _ALL = (
             "Five hidden layers of a hundred units: depth alone brings a dense network little here. Remove bn from the "
             "text and watch how much harder it is to train."
         ),
-        figure="",
+        figure="98.3 %, 11 s",
         hyperparameters=Hyperparameters(
             network=(
                 "linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, linear 100 bn relu, "
@@ -165,7 +166,7 @@ _ALL = (
             "One convolution of 5x5 and one pooling before the dense layers: the smallest network that uses that "
             "pixels have neighbours."
         ),
-        figure="",
+        figure="98.75 %, 50 s",
         hyperparameters=Hyperparameters(
             network="conv 30x5 relu, pool 2, linear 100 relu, linear 10",
             optimizer="adam",
@@ -181,7 +182,7 @@ _ALL = (
             "Six convolutions of 3x3 with dropout: two small kernels in a row see as much as a large one, with fewer "
             "weights and one more bend between them."
         ),
-        figure="",
+        figure="99.2 %, 5 min",
         hyperparameters=Hyperparameters(
             network=(
                 "conv 16x3 same relu, conv 16x3 same relu, pool 2, conv 32x3 same relu, conv 32x3 same relu, pool 2, "
@@ -200,7 +201,7 @@ _ALL = (
             "The plainest network that works: no biases, no softmax, squared error, every weight positive at the "
             "start. It learns from all 60,000 training digits, so its live curve is the test set."
         ),
-        figure="97.7 % in 15 s",
+        figure="97.7 %, 20 s",
         hyperparameters=Hyperparameters(
             network="linear 1024 nobias relu, linear 10 nobias straight-relu",
             learning_rate=0.01,
