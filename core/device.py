@@ -99,6 +99,13 @@ class Device:
         else:
             self.xp.add(out, self.xp.multiply(x, factor), out=out)
 
+    def scale(self, factor: float, out: Array) -> None:
+        """out *= factor, for a contiguous array."""
+        if self._blas is not None and out.dtype.kind == "f":
+            self._blas.scale(factor, out)
+        else:
+            self.xp.multiply(out, factor, out=out)
+
     def prepare_product(self, a: Array, b: Array, out: Array, *, add: bool) -> Callable[[], None]:
         """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then."""
         product = None if self._blas is None else self._blas.prepare_product(a, b, out, add=add)

@@ -47,12 +47,13 @@ class OpenBLAS:
 
         self._whole = whole = ctypes.c_int64 if suffix else ctypes.c_int
         flag, place = ctypes.c_int, ctypes.c_void_p
-        self._gemm, self._axpy = {}, {}
+        self._gemm, self._axpy, self._scal = {}, {}, {}
         for dtype, letter, real in (("float32", "s", ctypes.c_float), ("float64", "d", ctypes.c_double)):
             key = np.dtype(dtype)
             self._gemm[key] = (getattr(library, f"{prefix}cblas_{letter}gemm{suffix}"), real)
             self._gemm[key][0].restype = None
             self._axpy[key] = function(f"cblas_{letter}axpy", None, whole, real, place, whole, place, whole)
+            self._scal[key] = function(f"cblas_{letter}scal", None, whole, real, place, whole)
         self._set_threads = function("openblas_set_num_threads", None, flag)
         self.threads = int(function("openblas_get_num_threads", flag)())
         self._lock = threading.Lock()
@@ -61,6 +62,10 @@ class OpenBLAS:
     def add_scaled(self, x: HostArray, factor: float, out: HostArray) -> None:
         """out += factor x, for contiguous arrays of one size and dtype, float32 or float64."""
         self._axpy[out.dtype](out.size, factor, x.ctypes.data, 1, out.ctypes.data, 1)
+
+    def scale(self, factor: float, out: HostArray) -> None:
+        """out *= factor, for a contiguous array, float32 or float64."""
+        self._scal[out.dtype](out.size, factor, out.ctypes.data, 1)
 
     def prepare_product(self, a: HostArray, b: HostArray, out: HostArray, *, add: bool) -> Callable[[], None] | None:
         """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then.

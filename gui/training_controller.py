@@ -99,16 +99,26 @@ class TrainingController(QObject):
         """Let the run go on with these from its next step; what cannot be is told and changes nothing."""
         if self._job is None or self._state not in (TrainingState.TRAINING, TrainingState.PAUSED):
             return
+        problem = self._problem_with(hyperparameters)
+        if problem:
+            # Another network may stand in the form for the next run; that is told once, and the rest counts.
+            if hyperparameters.network != self._refused or self._network == hyperparameters.network:
+                self._refused = hyperparameters.network
+                self.failed.emit(problem)
+            hyperparameters = replace(hyperparameters, network=self._network)
+            if self._problem_with(hyperparameters):
+                return
+        self._network = hyperparameters.network
+        self._control.change(hyperparameters)
+
+    def _problem_with(self, hyperparameters: Hyperparameters) -> str:
+        """Why the run cannot go on with these; empty if it can."""
+        assert self._job is not None
         try:
             check_change(self._job.preset, self._job.hyperparameters, hyperparameters)
-            self._network = hyperparameters.network
         except HyperparameterError as error:
-            # Another network may stand in the form for the next run; that is told once, and the rest counts.
-            if hyperparameters.network != self._refused:
-                self._refused = hyperparameters.network
-                self.failed.emit(str(error))
-            hyperparameters = replace(hyperparameters, network=self._network)
-        self._control.change(hyperparameters)
+            return str(error)
+        return ""
 
     @Slot()
     def stop(self) -> None:

@@ -77,7 +77,7 @@ class Momentum(Optimizer):
         self._velocity = self._state()
 
     def _step(self, learning_rate: float) -> None:
-        self.xp.multiply(self._velocity, self.momentum, out=self._velocity)
+        self.device.scale(self.momentum, out=self._velocity)
         self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
         self.device.add_scaled(self._velocity, -learning_rate, out=self._parameters)
 
@@ -86,7 +86,7 @@ class Nesterov(Momentum):
     """v <- momentum v + g;  w <- w - rate (g + momentum v): the gradient of where momentum leads. Nesterov, 1983."""
 
     def _step(self, learning_rate: float) -> None:
-        self.xp.multiply(self._velocity, self.momentum, out=self._velocity)
+        self.device.scale(self.momentum, out=self._velocity)
         self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
         self.device.add_scaled(self._gradients, -learning_rate, out=self._parameters)
         self.device.add_scaled(self._velocity, -learning_rate * self.momentum, out=self._parameters)

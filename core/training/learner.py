@@ -126,7 +126,7 @@ class _Average:
         kept = min(self._kept, (1.0 + self._steps) / (10.0 + self._steps))
         self._steps += 1
         mean = self.network.parameters
-        mean *= kept
+        self._of.device.scale(kept, out=mean)
         self._of.device.add_scaled(self._of.parameters, 1.0 - kept, out=mean)
 
     def copy_state(self) -> None:

@@ -53,6 +53,14 @@ def test_a_multiple_is_added_to_a_part_of_an_array_and_to_nothing_beside_it(blas
     assert out.tolist() == [0, 0, 0, 2, 2, 2, 2, 0, 0, 0]
 
 
+@DTYPES
+def test_an_array_is_scaled_in_place(blas: OpenBLAS, rng: np.random.Generator, dtype: type) -> None:
+    out = rng.normal(0, 1, (7, 11)).astype(dtype)
+    wanted = [[0.9 * float(v) for v in row] for row in out]
+    blas.scale(0.9, out)
+    np.testing.assert_allclose(out, wanted, **precision(dtype))
+
+
 Maker = Callable[[np.random.Generator, tuple[int, int]], HostArray]
 
 

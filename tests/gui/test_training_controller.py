@@ -167,6 +167,21 @@ def test_a_change_that_cannot_be_is_told_and_changes_nothing(
     assert controller.state is TrainingState.TRAINING
 
 
+def test_another_network_in_the_form_is_told_once_and_does_not_hold_back_other_changes(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
+) -> None:
+    told: list[str] = []
+    controller.failed.connect(told.append)
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    edited = replace(long_job.hyperparameters, network="linear 33 relu, linear 10")
+    controller.change(edited)
+    with qtbot.waitSignal(controller.changed) as changed:
+        controller.change(replace(edited, learning_rate=0.03))
+    assert changed.args[0].changes == {"learning_rate": 0.03}
+    assert len(told) == 1
+
+
 def test_the_share_of_dropout_can_be_changed(
     qtbot: QtBot, controller: TrainingController, long_job: TrainingJob
 ) -> None:

@@ -147,7 +147,10 @@ def test_the_output_is_that_of_the_last_layer(text: str, shape: tuple[int, ...])
 
 ALL_LAYERS = "conv, pool, linear, dropout, bn, flatten, relu, leaky-relu, sigmoid, tanh, gelu, straight-relu"
 ALL_ACTIVATIONS = "relu, leaky-relu, sigmoid, tanh, gelu, straight-relu"
-TOO_LARGE = "makes the network too large: at most 50,000,000 weights, 1,000,000 numbers a digit and 64 layers"
+TOO_LARGE = (
+    "makes the network too large: at most 50,000,000 weights, 1,000,000 numbers and 500,000,000 multiplications a digit, "
+    "20,000 products of convolution and 64 layers"
+)
 MISTAKES = [
     # What is no layer, or stands where it cannot.
     ("linear 9 relu, lineer 10", "lineer", f"'lineer' is no layer; there are {ALL_LAYERS}"),
@@ -202,6 +205,7 @@ MISTAKES = [
     ("conv 4x4 same", "conv", "conv 4x4 same: same wants a kernel of odd size, not 4"),
     # Networks that would not fit into the machine.
     ("linear 16384, linear 16384", "linear", f"linear 16384 {TOO_LARGE}"),
+    ("conv 2x1, conv 1x27 same, pool 28, linear 10", "conv", f"conv 1x27 same {TOO_LARGE}"),
     ("conv 1024x1 same, conv 1024x1 same", "conv", f"conv 1024x1 same {TOO_LARGE}"),
     (", ".join(["relu"] * 65), "relu", f"relu {TOO_LARGE}"),
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """How runs end: at a target, out of patience, diverged, or before they begin; and which weights they keep."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,19 @@ def test_a_run_that_is_stopped_keeps_its_best_weights_too(splits: Splits) -> Non
             control.stop()
     end = end_of(events)
     assert end.outcome == "stopped"
+    assert end.validation_accuracy == max(measured) > measured[-1]
+
+
+def test_a_run_that_diverges_keeps_its_best_weights_where_that_is_chosen(splits: Splits) -> None:
+    control, events = TrainingControl(), []
+    run = job("quick-mlp", keep_best=True, epochs=50, evaluate_every=200, **UNSTEADY)
+    for event in train(run, splits, control):
+        events.append(event)
+        measured = [event.accuracy for event in of_kind(Evaluated, events)]
+        if measured and measured[-1] < max(measured):
+            control.change(replace(run.hyperparameters, learning_rate=100.0))
+    end = end_of(events)
+    assert (end.outcome, end.learned) == ("diverged", True)
     assert end.validation_accuracy == max(measured) > measured[-1]
 
 
