@@ -148,8 +148,8 @@ def test_the_output_is_that_of_the_last_layer(text: str, shape: tuple[int, ...])
 ALL_LAYERS = "conv, pool, linear, dropout, bn, flatten, relu, leaky-relu, sigmoid, tanh, gelu, straight-relu"
 ALL_ACTIVATIONS = "relu, leaky-relu, sigmoid, tanh, gelu, straight-relu"
 TOO_LARGE = (
-    "makes the network too large: at most 50,000,000 weights, 1,000,000 numbers and 500,000,000 multiplications a digit, "
-    "20,000 products of convolution and 64 layers"
+    "makes the network too large: at most 50,000,000 weights, 1,000,000 numbers and 500,000,000 multiplications a "
+    "digit, 20,000 products of convolution and 64 layers"
 )
 MISTAKES = [
     # What is no layer, or stands where it cannot.

@@ -124,7 +124,7 @@ def test_a_run_that_is_stopped_keeps_its_best_weights_too(splits: Splits) -> Non
 
 def test_a_run_that_diverges_keeps_its_best_weights_where_that_is_chosen(splits: Splits) -> None:
     control, events = TrainingControl(), []
-    run = job("quick-mlp", keep_best=True, epochs=50, evaluate_every=200, **UNSTEADY)
+    run = job("quick-mlp", keep_best=True, epochs=50, evaluate_every=200, **{**UNSTEADY, "hidden": (64, 64, 64)})
     for event in train(run, splits, control):
         events.append(event)
         measured = [event.accuracy for event in of_kind(Evaluated, events)]
