@@ -12,7 +12,7 @@ from core.digits.rasterizer import rasterize
 from core.predictor import Predictor
 from core.training.events import Weights
 
-ANSWER_INTERVAL_MS = 6
+ANSWER_INTERVAL_MS = 4
 
 
 class DrawingController(QObject):
