@@ -105,35 +105,26 @@ class AdaGrad(Optimizer):
         xp = self.xp
         for w, g, scratch, s in self._work:
             xp.multiply(g, g, out=scratch)
-            xp.add(s, scratch, out=s)
+            self._take_in(scratch, s)
             xp.sqrt(s, out=scratch)
             xp.add(scratch, self.EPSILON, out=scratch)
             xp.divide(g, scratch, out=scratch)
             xp.multiply(scratch, learning_rate, out=scratch)
             xp.subtract(w, scratch, out=w)
 
+    def _take_in(self, squares: Array, s: Array) -> None:
+        self.xp.add(s, squares, out=s)
 
-class RMSprop(Optimizer):
+
+class RMSprop(AdaGrad):
     """s <- 0.99 s + 0.01 g²;  w <- w - rate g / (√s + 1e-8). Hinton, 2012, lecture 6e (there with 0.9)."""
 
-    KEPT, EPSILON = 0.99, 1e-8
+    KEPT = 0.99
 
-    def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
-        super().__init__(parameters, gradients, device)
-        self._work = self._pieces(self._state())
-
-    def _step(self, learning_rate: float) -> None:
-        xp = self.xp
-        for w, g, scratch, s in self._work:
-            xp.multiply(s, self.KEPT, out=s)
-            xp.multiply(g, g, out=scratch)
-            xp.multiply(scratch, 1.0 - self.KEPT, out=scratch)
-            xp.add(s, scratch, out=s)
-            xp.sqrt(s, out=scratch)
-            xp.add(scratch, self.EPSILON, out=scratch)
-            xp.divide(g, scratch, out=scratch)
-            xp.multiply(scratch, learning_rate, out=scratch)
-            xp.subtract(w, scratch, out=w)
+    def _take_in(self, squares: Array, s: Array) -> None:
+        self.xp.multiply(s, self.KEPT, out=s)
+        self.xp.multiply(squares, 1.0 - self.KEPT, out=squares)
+        self.xp.add(s, squares, out=s)
 
 
 class Adam(Optimizer):

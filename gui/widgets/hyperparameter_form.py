@@ -4,7 +4,6 @@ A room of its own because it alone turns what is typed into `Hyperparameters` an
 nothing here repeats a number.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -14,7 +13,6 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QCheckBox,
     QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QFrame,
     QLabel,
@@ -26,27 +24,15 @@ from PySide6.QtWidgets import (
 
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
-from core.training.hyperparameters import CHANGEABLE, PRECISIONS, RANGES, Hyperparameters
+from core.training.hyperparameters import CHANGEABLE, PRECISIONS, Hyperparameters
 from gui import theme
 from gui.widgets.distortion_preview import DistortionPreview
-from gui.widgets.hyperparameter_texts import choice_title, label_and_explanation
-from gui.widgets.learning_rate_field import DecimalField, LearningRateField
+from gui.widgets.hyperparameter_fields import choice_field, number_fields
+from gui.widgets.hyperparameter_texts import label_and_explanation
 from gui.widgets.network_field import NetworkField
 
 _EXPLANATION_LINES = 6
-_FIELD_WIDTH_PX = 104
 _MOMENTUM_OPTIMIZERS = ("momentum", "nesterov")
-_WHOLE_NUMBERS = ("batch_size", "epochs", "seed", "shift_px", "patience", "validation_digits", "evaluate_every")
-_SHARES = {
-    "momentum": 3,
-    "weight_decay": 5,
-    "clip_norm": 2,
-    "warmup": 2,
-    "augment": 2,
-    "label_smoothing": 2,
-    "averaging": 4,
-}
-"""Fields for fractions, with the digits behind the point."""
 _ORDER = (
     "network",
     "optimizer",
@@ -69,18 +55,6 @@ _ORDER = (
     "seed",
     "precision",
 )
-_STEPS = {
-    "momentum": 0.01,
-    "augment": 0.05,
-    "warmup": 0.05,
-    "weight_decay": 0.001,
-    "label_smoothing": 0.01,
-    "averaging": 0.01,
-    "clip_norm": 0.5,
-    "validation_digits": 1000,
-    "evaluate_every": 1000,
-}
-_ADAPTIVE_STEPS = ("batch_size",)
 
 
 class HyperparameterForm(QWidget):
@@ -96,11 +70,11 @@ class HyperparameterForm(QWidget):
         self._was_valid = True
         self._network_waits = False
         self._network = NetworkField()
-        self._numbers = _number_fields()
+        self._numbers = number_fields()
         self._choices = {
-            "optimizer": _choice_field(OPTIMIZERS),
-            "schedule": _choice_field(SCHEDULES),
-            "precision": _choice_field(PRECISIONS),
+            "optimizer": choice_field(OPTIMIZERS),
+            "schedule": choice_field(SCHEDULES),
+            "precision": choice_field(PRECISIONS),
         }
         self._keep_best = QCheckBox()
         self._fields: dict[str, QWidget] = {
@@ -291,34 +265,3 @@ class HyperparameterForm(QWidget):
         label, explanation = label_and_explanation(name)
         self._explained.setText(label)
         self._explanation.setText(explanation)
-
-
-def _number_fields() -> dict[str, QDoubleSpinBox]:
-    fields: dict[str, QDoubleSpinBox] = {"learning_rate": LearningRateField()}
-    fields |= {name: DecimalField(decimals=decimals) for name, decimals in _SHARES.items()}
-    # QSpinBox ends at 2^31, the seed does not; a double is exact to 2^53.
-    fields |= {name: QDoubleSpinBox(decimals=0) for name in _WHOLE_NUMBERS}
-    for name, field in fields.items():
-        _limit(field, name)
-    return fields
-
-
-def _limit(field: QDoubleSpinBox, name: str) -> None:
-    limits = RANGES[name]
-    field.setRange(limits.minimum, limits.maximum)
-    if name in _STEPS:
-        field.setSingleStep(_STEPS[name])
-    if name in _ADAPTIVE_STEPS:
-        field.setStepType(QAbstractSpinBox.StepType.AdaptiveDecimalStepType)
-    field.setGroupSeparatorShown(name != "seed")
-    field.setMinimumWidth(_FIELD_WIDTH_PX)
-    # The style sheet's padding does not reach the text of a spin box.
-    field.lineEdit().setTextMargins(theme.SPACING - 2, 0, 0, 0)
-
-
-def _choice_field(choices: Iterable[str]) -> QComboBox:
-    field = QComboBox()
-    for choice in choices:
-        field.addItem(choice_title(choice), choice)
-    field.setMinimumWidth(_FIELD_WIDTH_PX)
-    return field
