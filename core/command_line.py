@@ -237,7 +237,9 @@ def _read_image_folders(folder: Path) -> Dataset:
 
 
 def _confusion_table(confusion: HostArray, per_class: Iterable[float | None]) -> Table:
-    table = Table("digit", "right", *(f"as {digit}" for digit in DIGITS), title="Who is taken for whom")
+    # Ten columns and two fit into eighty characters only without frames.
+    title = "Who is taken for whom: a row for each digit, a column for each answer"
+    table = Table("", "right", *DIGITS, title=title, box=None, padding=(0, 1))
     for digit, row, share in zip(DIGITS, confusion, per_class, strict=True):
         table.add_row(digit, "–" if share is None else f"{share:.1%}", *(str(count) if count else "·" for count in row))
     return table

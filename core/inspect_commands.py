@@ -177,6 +177,6 @@ def _profile_table(measured: Profile) -> Table:
 def _rate_table(tried: list[RateTried]) -> Table:
     """Every tenth rate, which is what a person can read."""
     table = Table("learning rate", "smoothed loss")
-    for event in tried[::10]:
+    for event in [*tried[:-1:10], *tried[-1:]]:
         table.add_row(f"{event.learning_rate:.2g}", f"{event.loss:.3f}")
     return table

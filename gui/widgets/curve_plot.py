@@ -4,6 +4,7 @@ A room of its own because all that is known about pyqtgraph's speed and manners 
 told to, and then about a thousand points a curve, however many there are.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -266,7 +267,8 @@ class CurvePlot(QWidget):
         end = max((float(history.values(self._axis)[-1]) for history in shown.values()), default=0.0)
         # In leaps, not at each point: a still axis is easier to read, and drawing one costs more than the curves.
         if end > self._reach:
-            self._reach = end * _GROWTH if self._reach else end * 1.02
+            # Of a fixed series, so that both plots come to the same although they are drawn at different times.
+            self._reach = _GROWTH ** math.ceil(math.log(end, _GROWTH))
         low, high = self._accuracy_range(shown, end) if self._metric == "accuracy" else self._loss_range(shown)
         box = self.canvas.getViewBox()
         box.setRange(
