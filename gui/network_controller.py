@@ -32,7 +32,7 @@ class NetworkController(QObject):
         super().__init__(parent)
         self._model: Model | None = None
         self._job: TrainingJob | None = None
-        self._data_name = ""
+        self._data_name = self._trained_on = ""
         self._accuracies: dict[str, float] = {}
         self._unsaved = False
         self._changes: list[dict[str, object]] = []
@@ -79,6 +79,8 @@ class NetworkController(QObject):
     @Slot(TrainingJob)
     def on_job_accepted(self, job: TrainingJob) -> None:
         self._job, self._accuracies, self._changes = job, {}, []
+        # Other data may be opened while this run goes on with its own.
+        self._trained_on = self._data_name
         self._runs += 1
 
     @Slot(Evaluated)
@@ -128,7 +130,7 @@ class NetworkController(QObject):
         self.can_save_changed.emit(True)
 
     def _facts(self) -> dict[str, str]:
-        facts = {"trained_on": self._data_name}
+        facts = {"trained_on": self._trained_on}
         if self._changes:
             facts["changes"] = json.dumps(self._changes)
         return facts | {f"{split}_accuracy": f"{accuracy:.4f}" for split, accuracy in self._accuracies.items()}

@@ -120,6 +120,9 @@ class ProgressController(QObject):
         }
         planned = self._job.hyperparameters.epochs if self._job is not None else event.epochs
         ending = "early" if event.outcome == "completed" and event.epochs < planned else event.outcome
+        if not event.learned:
+            self.message_changed.emit(self.tr("Stopped before the first step: nothing was learned."))
+            return
         sentence = words.get(ending, words["completed"])
         speed = event.samples / event.train_seconds if event.train_seconds else 0.0
         self.message_changed.emit(
