@@ -7,7 +7,6 @@ a job that failed, 2 for wrong use.
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,9 +120,9 @@ def train_command(
     as_json: Json = False,
 ) -> None:
     """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
-    start = find_preset(preset).hyperparameters
+    recipe = find_preset(preset)
     if hidden is not None:
-        network = _with_hidden(network or start.network, hidden)
+        network = _with_hidden(network or recipe.hyperparameters.network, hidden)
     given = {
         "network": network,
         "optimizer": optimizer,
@@ -146,8 +145,7 @@ def train_command(
         "seed": seed,
         "train_limit": train_limit,
     }
-    chosen = {name: value for name, value in given.items() if value is not None}
-    hyperparameters = replace(start, **chosen)  # type: ignore[arg-type]
+    hyperparameters = recipe.choose(given)
     if until_accuracy is not None and not 0 < until_accuracy <= 1:
         raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
     if out is not None:

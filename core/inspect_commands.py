@@ -5,7 +5,7 @@ core.command_line puts them beside its own. They take a preset, and what is to d
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +18,7 @@ from core.digits.mnist import load_mnist
 from core.nn.gradient_check import CheckedLayer, check_network
 from core.nn.optimizers import OPTIMIZERS
 from core.terminal import Json, print_json, stderr, stdout
-from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
+from core.training.hyperparameters import INPUT_SHAPE
 from core.training.presets import find_preset
 from core.training.profile import Profile, profile
 from core.training.rate_finder import STEPS, RatesTried, RateTried, find_rate
@@ -40,7 +40,7 @@ def gradcheck_command(
 ) -> None:
     """Check every layer's gradients against the slope of the loss; status 1 if one is wrong."""
     recipe = find_preset(preset)
-    chosen = _chosen(preset, {"network": network, "seed": seed})
+    chosen = recipe.choose({"network": network, "seed": seed})
     rows = check_network(chosen.network, INPUT_SHAPE, recipe.initializer, recipe.loss, chosen.seed)
     ok = all(row.ok for row in rows)
     if as_json:
@@ -131,13 +131,8 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 }
 
 
-def _chosen(preset: str, given: Mapping[str, Any]) -> Hyperparameters:
-    """The recipe's own choices but for those given; raises UnknownPresetError or HyperparameterError."""
-    return replace(find_preset(preset).hyperparameters, **{k: v for k, v in given.items() if v is not None})
-
-
 def _job(preset: str, device: str, given: Mapping[str, Any]) -> tuple[TrainingJob, Splits]:
-    chosen = _chosen(preset, given)
+    chosen = find_preset(preset).choose(given)
     return TrainingJob(preset, chosen, device), split(load_mnist(), chosen.validation_digits, chosen.train_limit)
 
 

@@ -6,8 +6,7 @@ from core.device import HostArray
 from core.digits.augmentation import distorted_examples
 from core.digits.dataset import DigitSets
 from core.training.hyperparameters import Hyperparameters
-
-DIGITS = 8
+from gui.widgets.distortion_preview import DIGITS
 
 
 class DistortionController(QObject):

@@ -121,11 +121,10 @@ class NetworkController(QObject):
         fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())
         goes_on = self._goes_on()
         self._model, self._unsaved, self._answering_run = fresh, True, self._runs
-        # One digit at a time needs one thread, and leaves the others to training.
         if goes_on:
             self.weights_changed.emit(weights)
         else:
-            self.predictor_changed.emit(Predictor.from_model(fresh, Device(shares=1)))
+            self.predictor_changed.emit(_predictor(fresh))
         self.named.emit(words)
         self.can_save_changed.emit(True)
 
@@ -146,7 +145,7 @@ class NetworkController(QObject):
             self.failed.emit(str(error))
             return False
         self._model, self._unsaved, self._answering_run = model, False, -1
-        self.predictor_changed.emit(Predictor.from_model(model, Device(shares=1)))
+        self.predictor_changed.emit(_predictor(model))
         self._name(words, model.test_accuracy)
         self.can_save_changed.emit(True)
         return True
@@ -155,3 +154,8 @@ class NetworkController(QObject):
         if accuracy is not None:
             words += f" ({QLocale().toString(accuracy * 100, 'f', 2)} %)"
         self.named.emit(words)
+
+
+def _predictor(model: Model) -> Predictor:
+    """One digit at a time needs one thread, and leaves the others to training."""
+    return Predictor.from_model(model, Device(shares=1))

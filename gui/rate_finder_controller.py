@@ -55,12 +55,6 @@ class RateFinderController(QObject):
         """Ask the search to end after the step it is in."""
         self._control.stop()
 
-    def wait(self) -> None:
-        """Stop, and come back when the thread has ended."""
-        self.stop()
-        if self._thread is not None:
-            self._thread.wait()
-
     @Slot(object)
     def _on_produced(self, event: object) -> None:
         (self.tried if isinstance(event, RateTried) else self.found).emit(event)

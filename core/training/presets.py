@@ -1,7 +1,8 @@
 """The named recipes, and the only place where a name becomes layers and a loss."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from core.nn.architecture import build_layers
 from core.nn.initializers import Initializer, he_normal, uniform_over_fan_in
@@ -25,6 +26,10 @@ class Preset:
     hyperparameters: Hyperparameters
     loss: type[Loss] = SoftmaxCrossEntropy
     initializer: Initializer = he_normal
+
+    def choose(self, given: Mapping[str, Any]) -> Hyperparameters:
+        """The recipe's own choices but for those in `given` that are not None; raises HyperparameterError."""
+        return replace(self.hyperparameters, **{name: value for name, value in given.items() if value is not None})
 
     def build_layers(self, network: str) -> list[Layer]:
         """The layers of a network's text, with this recipe's start; raises NetworkTextError."""

@@ -3,13 +3,13 @@
 A room of its own because the eye judges a distortion at once, where a number between 0 and 1 says nothing.
 """
 
-import numpy as np
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.device import HostArray
 from gui import theme
+from gui.widgets.grey_image import to_qimage
 
 DIGITS = 8
 _SIDE = 28
@@ -38,10 +38,7 @@ class DistortionPreview(QWidget):
 
     def show_pictures(self, pictures: HostArray) -> None:
         """Show `pictures`, uint8 (n, 28, 28), n at most `DIGITS`."""
-        rows = [np.ascontiguousarray(picture) for picture in pictures[:DIGITS]]
-        form = QImage.Format.Format_Grayscale8
-        # Copies: a QImage over an array would read memory that NumPy may have given back.
-        self._images = [QImage(row.tobytes(), _SIDE, _SIDE, _SIDE, form).copy() for row in rows]
+        self._images = [to_qimage(picture) for picture in pictures[:DIGITS]]
         self.update()
 
     def sizeHint(self) -> QSize:

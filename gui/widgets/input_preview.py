@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.device import HostArray
 from gui import theme
+from gui.widgets.grey_image import to_qimage
 
 _PIXELS = 28
 _SIDE_PX = 3 * _PIXELS
@@ -39,7 +40,7 @@ class InputPreview(QWidget):
         """
         if image is not None and (image.shape != (_PIXELS, _PIXELS) or image.dtype != np.uint8):
             raise ValueError(f"a preview wants uint8 of shape (28, 28), got {image.dtype} of {image.shape}")
-        self._image = None if image is None else _to_qimage(image)
+        self._image = None if image is None else to_qimage(image)
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -64,8 +65,3 @@ class InputPreview(QWidget):
         """The largest square in which all pixels of the picture get the same size."""
         side = min(self.width(), self.height()) // _PIXELS * _PIXELS
         return QRect((self.width() - side) // 2, (self.height() - side) // 2, side, side)
-
-
-def _to_qimage(image: HostArray) -> QImage:
-    # The copy owns its bytes: a QImage over an array would read memory that NumPy may have given back.
-    return QImage(image.tobytes(), _PIXELS, _PIXELS, _PIXELS, QImage.Format.Format_Grayscale8).copy()

@@ -16,7 +16,7 @@ def finder(qtbot: QtBot, few_digits: DigitSets) -> Iterator[RateFinderController
     finder = RateFinderController()
     finder.use_data(few_digits)
     yield finder
-    finder.wait()
+    finder.stop()
     qtbot.waitUntil(lambda: not finder.is_running)
 
 
