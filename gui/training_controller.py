@@ -1,14 +1,13 @@
 """The life of a training run in the window: start, pause, resume, stop, and home again.
 
-It owns the thread and the state. A new run starts only after the last one's thread has ended.
+It owns the state; the thread is the job controller's.
 """
 
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from core.digits.dataset import DatasetError, DigitSets, split
+from core.digits.dataset import DigitSets
 from core.training.events import (
     Evaluated,
     HyperparametersChanged,
@@ -18,12 +17,12 @@ from core.training.events import (
     WeightsPublished,
 )
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
-from core.training.trainer import TrainingControl, TrainingJob, check_change, train
+from core.training.trainer import TrainingJob, check_change, train
+from gui.job_controller import JobController
 from gui.training_state import TrainingState
-from gui.worker_thread import WorkerThread
 
 
-class TrainingController(QObject):
+class TrainingController(JobController):
     """Signals carry the trainer's events one kind each; `failed` carries a sentence."""
 
     state_changed = Signal(TrainingState)
@@ -34,14 +33,10 @@ class TrainingController(QObject):
     weights_published = Signal(WeightsPublished)
     changed = Signal(HyperparametersChanged)
     ended = Signal(TrainingEnded)
-    failed = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = TrainingState.LOADING
-        self._sets: DigitSets | None = None
-        self._thread: WorkerThread | None = None
-        self._control = TrainingControl()
         self._job: TrainingJob | None = None
         self._network = self._refused = ""
         self._signals = {
@@ -60,7 +55,7 @@ class TrainingController(QObject):
     @Slot(object)
     def use_data(self, sets: DigitSets) -> None:
         """Train the next runs on `sets`; a run that is going keeps its own."""
-        self._sets = sets
+        super().use_data(sets)
         if self._state is TrainingState.LOADING:
             self._move_to(TrainingState.IDLE)
 
@@ -68,20 +63,12 @@ class TrainingController(QObject):
         """Begin `job`, if nothing runs and the data is there."""
         if self._state is not TrainingState.IDLE or self._sets is None:
             return
-        try:
-            splits = split(self._sets, job.hyperparameters.validation_digits, job.hyperparameters.train_limit)
-        except DatasetError as error:
-            self.failed.emit(str(error))
+        if (thread := self._prepare(job, train)) is None:
             return
-        self._control = TrainingControl()
-        self._thread = WorkerThread(partial(train, job, splits, self._control), self)
-        self._thread.produced.connect(self._on_produced)
-        self._thread.failed.connect(self.failed)
-        self._thread.finished.connect(self._on_finished)
         self._job, self._network, self._refused = job, job.hyperparameters.network, ""
         self.job_accepted.emit(job)
         self._move_to(TrainingState.TRAINING)
-        self._thread.start()
+        thread.start()
 
     @Slot()
     def pause(self) -> None:
@@ -135,10 +122,5 @@ class TrainingController(QObject):
     def _on_produced(self, event: object) -> None:
         self._signals[type(event)].emit(event)
 
-    @Slot()
-    def _on_finished(self) -> None:
-        if self._thread is not None:
-            self._thread.wait()
-            self._thread.deleteLater()
-            self._thread = None
+    def _came_home(self) -> None:
         self._move_to(TrainingState.IDLE)

@@ -1,0 +1,62 @@
+"""A job of core in a thread of its own, on the digits that are loaded: what training and the search for a rate share.
+
+It owns the thread. A new one starts only after the last one's has ended.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from core.digits.dataset import DatasetError, DigitSets, Splits, split
+from core.training.trainer import TrainingControl, TrainingJob
+from gui.worker_thread import WorkerThread
+
+
+class JobController(QObject):
+    """`failed` carries a sentence; what the job yields, and its end, are up to the two methods at the bottom."""
+
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._sets: DigitSets | None = None
+        self._thread: WorkerThread | None = None
+        self._control = TrainingControl()
+
+    @Slot(object)
+    def use_data(self, sets: DigitSets) -> None:
+        """Take the next jobs' digits from `sets`; one that is going keeps its own."""
+        self._sets = sets
+
+    def _prepare(
+        self, job: TrainingJob, work: Callable[[TrainingJob, Splits, TrainingControl], Iterable[object]]
+    ) -> WorkerThread | None:
+        """The thread that will do `work`, not started yet; None, and the reason told, if the digits do not suffice."""
+        assert self._sets is not None
+        try:
+            splits = split(self._sets, job.hyperparameters.validation_digits, job.hyperparameters.train_limit)
+        except DatasetError as error:
+            self.failed.emit(str(error))
+            return None
+        self._control = TrainingControl()
+        self._thread = WorkerThread(partial(work, job, splits, self._control), self)
+        self._thread.produced.connect(self._on_produced)
+        self._thread.failed.connect(self.failed)
+        self._thread.finished.connect(self._on_finished)
+        return self._thread
+
+    @Slot()
+    def _on_finished(self) -> None:
+        if self._thread is not None:
+            self._thread.wait()
+            self._thread.deleteLater()
+            self._thread = None
+        self._came_home()
+
+    @Slot(object)
+    def _on_produced(self, event: object) -> None:
+        raise NotImplementedError
+
+    def _came_home(self) -> None:
+        raise NotImplementedError
