@@ -15,7 +15,8 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from core.device import DeviceError, HostArray, UnknownDeviceError, list_devices
+from core.device import DeviceError, HostArray, UnknownDeviceError
+from core.device_list import list_devices
 from core.digits.dataset import Dataset, DatasetError
 from core.digits.ink import InkFileError, read_ink_file
 from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test

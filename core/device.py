@@ -1,24 +1,15 @@
-"""Where arrays live: the one room that knows CPU from GPU, and the only file that says "cupy".
+"""Where arrays live, and what a place to compute must offer; the CPU is one, core.cuda_device another.
 
-Everything above computes with `device.xp`, NumPy's API on either side, and with the few operations below that the two
-libraries spell differently. CuPy is imported on demand, never at start-up: a GPU is looked for in a process of its
-own, so that a broken driver or a hanging card can neither delay nor end this one, and it counts as available only
-after real kernels have run on it.
+Everything above computes with `device.xp`, NumPy's API on either side, and with the few operations below that NumPy
+and CuPy spell differently, or that one of them lacks.
 """
 
 import contextlib
-import ctypes
 import functools
-import importlib.util
-import json
 import os
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeAlias
 
@@ -31,8 +22,6 @@ Array: TypeAlias = HostArray
 """An array on some device; it has NumPy's API, wherever it lives."""
 
 DTypeLike: TypeAlias = np.dtype[Any] | type[np.generic] | str
-
-PROBE_TIMEOUT_SECONDS = 30.0
 
 
 class DeviceError(RuntimeError):
@@ -149,170 +138,7 @@ class Device:
         """Wait until everything asked for so far has been computed."""
 
 
-class CudaDevice(Device):
-    """An NVIDIA GPU through CuPy."""
-
-    def __init__(self, index: int) -> None:
-        import cupy
-
-        self.key = f"cuda:{index}"
-        self.xp = cupy
-        self._device = cupy.cuda.Device(index)
-        self.name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
-        self.piece_size = sys.maxsize
-        self.shares = 1
-        self._blas = None
-
-    @contextlib.contextmanager
-    def activate(self) -> Iterator[None]:
-        with self._device:
-            yield
-
-    def to_device(self, host: HostArray) -> Array:
-        return self.xp.asarray(host)
-
-    def to_host(self, array: Array) -> HostArray:
-        host: HostArray = self.xp.asnumpy(array)
-        host.flags.writeable = False
-        return host
-
-    def gather(self, source: Array, rows: Array, out: Array) -> Array:
-        return self.xp.take(source, rows, axis=0, out=out)
-
-    def address(self, array: Array) -> int:
-        return int(array.data.ptr)  # type: ignore[attr-defined]
-
-    def synchronize(self) -> None:
-        self._device.synchronize()
-
-
-def list_devices(cancelled: Callable[[], bool] = lambda: False) -> list[DeviceInfo]:
-    """Every device of this machine, the CPU first; where no GPU can be used, one entry says why.
-
-    Takes up to `PROBE_TIMEOUT_SECONDS`, less once `cancelled` answers True: not for the GUI thread.
-    """
-    cpu = Device()
-    return [DeviceInfo(cpu.key, cpu.name, available=True), *_probe_gpus_in_a_process(cancelled)]
-
-
-def open_device(key: str) -> Device:
-    """The device called `key`; "auto" is the first GPU that works, or else the CPU.
-
-    Raises UnknownDeviceError if there is no such device, DeviceError if it cannot compute.
-    """
-    if key == "cpu":
-        return Device()
-    devices = list_devices()
-    if key == "auto":
-        key = next((info.key for info in devices if info.available and info.key != "cpu"), "cpu")
-        return Device() if key == "cpu" else CudaDevice(_index(key))
-    found = next((info for info in devices if info.key == key), None)
-    if found is None:
-        known = ", ".join(["auto", *(info.key for info in devices)])
-        raise UnknownDeviceError(f"there is no device {key!r}; this machine knows {known}")
-    if not found.available:
-        raise DeviceError(f"{found.key} cannot be used: {found.reason}. {found.remedy}")
-    return CudaDevice(_index(key))
-
-
-def _index(key: str) -> int:
-    return int(key.partition(":")[2])
-
-
 def _cpu_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def _probe_gpus_in_a_process(cancelled: Callable[[], bool]) -> list[DeviceInfo]:
-    command = [sys.executable, "-c", "import core.device as d; d.report_gpus()"]
-    try:
-        found = json.loads(_output_of(command, cancelled).strip().splitlines()[-1])
-        return [DeviceInfo(**fields) for fields in found]
-    except TimeoutError:
-        reason = f"the GPU did not answer within {PROBE_TIMEOUT_SECONDS:.0f} seconds"
-    except (OSError, ValueError, IndexError, TypeError):
-        reason = "looking for a GPU ended with an error"
-    remedy = "Restart the computer; if that does not help, reinstall the NVIDIA driver."
-    return [DeviceInfo("cuda:0", "NVIDIA GPU", available=False, reason=reason, remedy=remedy)]
-
-
-def _output_of(command: list[str], cancelled: Callable[[], bool]) -> str:
-    """What the command prints; it is killed, and TimeoutError raised, after the time-out or when cancelled."""
-    project = Path(__file__).resolve().parents[1]
-    with subprocess.Popen(
-        command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        deadline = time.monotonic() + PROBE_TIMEOUT_SECONDS
-        while True:
-            try:
-                return process.communicate(timeout=0.05)[0]
-            except subprocess.TimeoutExpired:
-                if cancelled() or time.monotonic() > deadline:
-                    process.kill()
-                    raise TimeoutError from None
-
-
-def report_gpus() -> None:
-    """The probe's own process: look for GPUs and write them to stdout as one line of JSON."""
-    sys.stdout.write(json.dumps([asdict(info) for info in _probe_gpus()]) + "\n")
-
-
-def _probe_gpus() -> list[DeviceInfo]:
-    def unavailable(reason: str, remedy: str) -> list[DeviceInfo]:
-        return [DeviceInfo("cuda:0", "NVIDIA GPU", available=False, reason=reason, remedy=remedy)]
-
-    driver = _nvidia_driver()
-    if driver is None:
-        return unavailable(
-            "no NVIDIA driver was found on this machine",
-            "With an NVIDIA card in it, install NVIDIA's driver, then start with: uv run --extra gpu main.py",
-        )
-    cuda_version, names = driver
-    if not names:
-        return unavailable("the NVIDIA driver sees no card", "Check that the card is seated and powered.")
-    extra = "gpu" if cuda_version >= 13000 else "gpu-cuda12"
-    start = f"uv run --extra {extra} main.py"
-    if importlib.util.find_spec("cupy") is None:
-        reason = "the package CuPy is not installed"
-        return [
-            DeviceInfo(f"cuda:{i}", name, available=False, reason=reason, remedy=f"Start with: {start}")
-            for i, name in enumerate(names)
-        ]
-    return [_try_kernels(i, name, start) for i, name in enumerate(names)]
-
-
-def _nvidia_driver() -> tuple[int, list[str]] | None:
-    """The CUDA version the driver supports (13000 is 13.0) and the names of its cards; None without a driver."""
-    try:
-        cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return None
-    version, count = ctypes.c_int(0), ctypes.c_int(0)
-    cuda.cuDriverGetVersion(ctypes.byref(version))
-    if cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return version.value, []
-    names = []
-    for index in range(count.value):
-        name = ctypes.create_string_buffer(256)
-        cuda.cuDeviceGetName(name, 256, index)
-        names.append(name.value.decode(errors="replace"))
-    return version.value, names
-
-
-def _try_kernels(index: int, name: str, start: str) -> DeviceInfo:
-    """Run an element-wise kernel and a matrix product; whatever they raise is the reason."""
-    key = f"cuda:{index}"
-    try:
-        import cupy
-
-        with cupy.cuda.Device(index):
-            numbers = cupy.arange(16, dtype=cupy.float32).reshape(4, 4)
-            if float((numbers @ numbers + 1).sum()) != 3936.0:
-                raise RuntimeError("it computes wrong sums")
-    except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = f"Update the NVIDIA driver, or start with the other CuPy: {start}"
-        return DeviceInfo(key, name, available=False, reason=reason, remedy=remedy)
-    return DeviceInfo(key, name, available=True)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from core import VERSION
-from core.device import list_devices
+from core.device_list import list_devices
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted

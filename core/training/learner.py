@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.device import Array, Device, DTypeLike, open_device
+from core.device import Array, Device, DTypeLike
+from core.device_list import open_device
 from core.digits.augmentation import BatchShift, Distortion
 from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
 from core.nn.layers.dropout import Dropout
