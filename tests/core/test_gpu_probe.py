@@ -169,7 +169,8 @@ class TestProbeProcess:
 
 
 def test_the_probe_finds_the_package_wherever_the_program_was_started() -> None:
-    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from core.device_list import list_devices; print(list_devices())"
+    look = "from core.device_list import list_devices; print(list_devices())"
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {look}"
     run = subprocess.run([sys.executable, "-c", script], cwd="/", capture_output=True, text=True, check=True)
     assert "cuda:0" in run.stdout
     assert "ended with an error" not in run.stdout
