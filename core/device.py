@@ -21,6 +21,9 @@ from core.openblas import HostArray as HostArray
 Array: TypeAlias = HostArray
 """An array on some device; it has NumPy's API, wherever it lives."""
 
+Scalar: TypeAlias = float | Array
+"""A number to compute with: the host's own, or one that lies on a device, an array of shape ()."""
+
 DTypeLike: TypeAlias = np.dtype[Any] | type[np.generic] | str
 
 
@@ -43,11 +46,26 @@ class DeviceInfo:
     remedy: str = ""
 
 
+class Scalars:
+    """A few numbers that the host sets anew before each step, to be read by index while computing; here plain floats."""
+
+    def __init__(self, count: int) -> None:
+        self._values: list[float] = [0.0] * count
+
+    def set(self, *values: float) -> None:
+        """As many as there are."""
+        self._values[:] = values
+
+    def __getitem__(self, index: int) -> Scalar:
+        return self._values[index]
+
+
 class Device:
     """A place where arrays live and are computed with; this class itself is the CPU.
 
     `piece_size` is the number of elements that element-wise work over a long array should take at a time, so that
-    several passes over a piece find it in the cache. `shares` is into how many parts a layer should divide work that
+    several passes over a piece find it in the cache. `many_cores` says that one large product beats many small ones,
+    even if everything must be laid out for it first. `shares` is into how many parts a layer should divide work that
     no library divides for it (see `run_together`): as many as BLAS takes threads, unless said otherwise.
     """
 
@@ -56,6 +74,7 @@ class Device:
         self.name = f"CPU – {_cpu_threads()} threads"
         self.xp: ModuleType = np
         self.piece_size = 131072
+        self.many_cores = False
         self._blas = openblas.find()
         self.shares = shares or (_cpu_threads() if self._blas is None else min(_cpu_threads(), self._blas.threads))
         self._helpers: ThreadPoolExecutor | None = None
@@ -76,21 +95,37 @@ class Device:
         host.flags.writeable = False
         return host
 
+    def upload(self, host: HostArray, out: Array) -> None:
+        """Write `host` into `out`, of the same shape and dtype, without waiting; `host` may be changed at once."""
+        np.copyto(out, host)
+
+    def scalars(self, count: int, dtype: DTypeLike) -> Scalars:
+        """`count` numbers for kernels that compute in `dtype`."""
+        return Scalars(count)
+
+    def record(self, work: Callable[[], None]) -> Callable[[], None]:
+        """A function that does again what `work` does, each time from what its arrays and scalars hold then.
+
+        `work` must compute on this device alone, in arrays that exist already: a GPU notes once what it is asked to
+        do, and from then on does that, without asking `work` again. A CPU has nothing to gain and calls `work`.
+        """
+        return work
+
     def gather(self, source: Array, rows: Array, out: Array) -> Array:
         """`out[i] = source[rows[i]]`, without allocating; `rows` are of the platform's index type and in range."""
         # Any mode but the default writes straight into out; the default buffers it to stay unchanged on an error.
         return np.take(source, rows, axis=0, out=out, mode="clip")
 
-    def add_scaled(self, x: Array, factor: float, out: Array) -> None:
+    def add_scaled(self, x: Array, factor: Scalar, out: Array) -> None:
         """out += factor x, for contiguous arrays of one shape and dtype."""
-        if self._blas is not None and out.dtype.kind == "f":
+        if self._blas is not None and out.dtype.kind == "f" and isinstance(factor, float | int):
             self._blas.add_scaled(x, factor, out)
         else:
             self.xp.add(out, self.xp.multiply(x, factor), out=out)
 
-    def scale(self, factor: float, out: Array) -> None:
+    def scale(self, factor: Scalar, out: Array) -> None:
         """out *= factor, for a contiguous array."""
-        if self._blas is not None and out.dtype.kind == "f":
+        if self._blas is not None and out.dtype.kind == "f" and isinstance(factor, float | int):
             self._blas.scale(factor, out)
         else:
             self.xp.multiply(out, factor, out=out)

@@ -1,7 +1,7 @@
 """New pictures from old ones: a batch changed at random in ways that leave every digit what it was.
 
-Whole batches at once, on the device, (N, 784). What is random is drawn on the host, a few numbers a batch or a picture,
-so that every device sees the same pictures; all arrays are made once.
+Whole batches at once, on the device, (N, 784). What is random is drawn on the host beforehand (`draw`), a few numbers a
+batch or a picture, so that every device sees the same pictures; all arrays are made once.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ ELASTIC_PX = 1.6
 MAX_THICKNESS = 0.9
 NOISE = 0.02
 _BUMPS, _BUMP_WIDTH_PX = 6, 5.0
-_NOISE_BANK = 2**18
+_NOISE_ROWS = 256
 _PADDING = 4
 _PADDED = SIDE + 2 * _PADDING
 
@@ -34,11 +34,17 @@ class BatchShift:
 
     def __init__(self, device: Device, max_shift_px: int) -> None:
         self.max_shift_px = max_shift_px
+        self.offset = (0, 0)
         self._workspace = Workspace(device, np.uint8)
 
-    def apply(self, x: Array, rng: np.random.Generator) -> Array:
-        """`x` uint8 (N, 784) moved, in an array of this object's own."""
-        down, right = (int(shift) for shift in rng.integers(-self.max_shift_px, self.max_shift_px + 1, 2))
+    def draw(self, rng: np.random.Generator) -> None:
+        """Draw `offset`, by how many pixels down and to the right the next batch is moved."""
+        down, right = rng.integers(-self.max_shift_px, self.max_shift_px + 1, 2)
+        self.offset = int(down), int(right)
+
+    def apply(self, x: Array) -> Array:
+        """`x` uint8 (N, 784) moved by `offset`, in an array of this object's own."""
+        down, right = self.offset
         moved = self._workspace.array("moved", x.shape)
         # The batch is moved as one long row of pixels; what came from a neighbour is wiped out then.
         by = down * SIDE + right
@@ -74,18 +80,25 @@ class Distortion:
         places = np.stack([np.ones(SIDE * SIDE), right.ravel(), down.ravel()])
         # One product finds the places of all pixels: three coefficients of an affine function, and a height per bump.
         self._terms = device.to_device(np.concatenate([places, _bumps()]).astype(self._dtype))
-        noise = np.random.default_rng(0).normal(0.0, NOISE, _NOISE_BANK)
+        noise = np.random.default_rng(0).normal(0.0, NOISE, (_NOISE_ROWS, SIDE * SIDE))
         self._noise = device.to_device(noise.astype(self._dtype))
         self._padded: dict[int, Array] = {}
 
-    def apply(self, x: Array, rng: np.random.Generator) -> Array:
-        """`x` (N, 784), floats 0 to 1, distorted, in an array of this object's own."""
+    def draw(self, count: int, rng: np.random.Generator) -> None:
+        """Draw how the next `count` pictures are distorted."""
+        thickness = MAX_THICKNESS * self.strength * rng.uniform(-1, 1, (count, 1))
+        noise = rng.integers(0, _NOISE_ROWS, count)
+        for name, drawn in (("maps", self._draw_maps(count, rng)), ("thickness", thickness)):
+            self._device.upload(drawn.astype(self._dtype), out=self._workspace.array(name, drawn.shape))
+        self._device.upload(noise.astype(np.intp), out=self._workspace.array("noise rows", (count,), np.intp))
+
+    def apply(self, x: Array) -> Array:
+        """`x` (N, 784), floats 0 to 1, distorted as drawn for N pictures, in an array of this object's own."""
         xp, own = self._xp, self._workspace.array
         source, first = self._pad(x)
-        maps = self._device.to_device(self._draw_maps(len(x), rng).astype(self._dtype))
         pair = (2, len(x), x.shape[1])
         places, whole = own("places", pair), own("whole", pair)
-        xp.matmul(maps, self._terms, out=places)
+        xp.matmul(own("maps", (2, len(x), len(self._terms))), self._terms, out=places)
         xp.clip(places, 0, _PADDED - 1.01, out=places)
         xp.floor(places, out=whole)
         (right, down), (column, row) = xp.subtract(places, whole, out=places), whole
@@ -95,7 +108,7 @@ class Distortion:
         index = own("index", x.shape, np.intp)
         index[...] = row
         moved = self._mean_of_four(source.reshape(-1), index, right, down)
-        return self._add_noise(self._thicken(moved, rng), rng)
+        return self._add_noise(self._thicken(moved))
 
     def _draw_maps(self, count: int, rng: np.random.Generator) -> HostArray:
         """(2, count, terms): for the column and the row of the source, the coefficients of each term."""
@@ -139,26 +152,22 @@ class Distortion:
         xp.multiply(lower, down, out=lower)
         return xp.add(upper, lower, out=upper)
 
-    def _thicken(self, x: Array, rng: np.random.Generator) -> Array:
+    def _thicken(self, x: Array) -> Array:
         """x + t x (1 - x), t from -1 to 1 for each picture: paper and full ink stay, the edges between them move."""
         xp = self._xp
-        drawn = MAX_THICKNESS * self.strength * rng.uniform(-1, 1, (len(x), 1))
         edge = self._workspace.array("edge", x.shape)
         xp.subtract(1.0, x, out=edge)
         xp.multiply(edge, x, out=edge)
-        xp.multiply(edge, self._device.to_device(drawn.astype(self._dtype)), out=edge)
+        xp.multiply(edge, self._workspace.array("thickness", (len(x), 1)), out=edge)
         return xp.add(x, edge, out=x)
 
-    def _add_noise(self, x: Array, rng: np.random.Generator) -> Array:
-        """A stretch of a long row of noise, drawn once, at a random place; nothing gets lighter than paper."""
-        xp = self._xp
-        flat = x.reshape(-1)
-        start = int(rng.integers(0, 1024))
-        for begin in range(0, flat.size, _NOISE_BANK - 1024):
-            piece = flat[begin : begin + _NOISE_BANK - 1024]
-            scaled = self._workspace.array("noise", piece.shape)
-            xp.multiply(self._noise[start : start + piece.size], self.strength, out=scaled)
-            xp.add(piece, scaled, out=piece)
+    def _add_noise(self, x: Array) -> Array:
+        """For each picture one of some rows of noise, made once; nothing gets lighter than paper."""
+        xp, own = self._xp, self._workspace.array
+        noise = own("noise", x.shape)
+        self._device.gather(self._noise, own("noise rows", (len(x),), np.intp), out=noise)
+        xp.multiply(noise, self.strength, out=noise)
+        xp.add(x, noise, out=x)
         return xp.clip(x, 0.0, 1.0, out=x)
 
 
@@ -175,8 +184,12 @@ def distorted_examples(images: HostArray, strength: float, shift_px: int, seed: 
     device, rng = Device(), np.random.default_rng(seed)
     pictures = images.reshape(len(images), -1)
     if shift_px:
-        pictures = BatchShift(device, shift_px).apply(pictures, rng)
+        shift = BatchShift(device, shift_px)
+        shift.draw(rng)
+        pictures = shift.apply(pictures)
     pixels = to_network_input(np, pictures, out=np.empty(pictures.shape, np.float32))
     if strength:
-        pixels = Distortion(device, np.float32, strength).apply(pixels, rng)
+        distortion = Distortion(device, np.float32, strength)
+        distortion.draw(len(pixels), rng)
+        pixels = distortion.apply(pixels)
     return np.rint(pixels * 255.0).astype(np.uint8).reshape(images.shape)

@@ -93,7 +93,6 @@ class _Check:
         self.network = Network(layers, input_shape, self.device, np.float64)
         self.loss = loss(self.device, np.float64)
         self.rng = np.random.default_rng(seed)
-        self.seed = seed
         self.network.initialize(self.rng)
         for layer in layers:
             for values in layer.parameters.values():
@@ -101,6 +100,8 @@ class _Check:
                     # Biases start at 0 and scales at 1, where a formula that forgets them would still be right.
                     values += self.rng.normal(0.0, 0.1, values.shape)
         self.x = self.rng.random((*input_shape, _DIGITS))
+        self.network.seed_dropout(seed)
+        self.network.draw(_DIGITS)
 
     def rows(self) -> Iterator[CheckedLayer]:
         first = next((i for i, layer in enumerate(self.network.layers) if layer.parameters), len(self.network.layers))
@@ -117,7 +118,6 @@ class _Check:
 
     def _all_inputs(self) -> list[HostArray]:
         """What enters each layer, in copies: the layers' own arrays are written over by every further run."""
-        self.network.seed_dropout(self.seed)
         inputs = [self.x]
         for layer in self.network.layers:
             inputs.append(layer.forward(inputs[-1], training=True).copy())
@@ -138,7 +138,6 @@ class _Check:
 
     def _loss_from(self, index: int, x: HostArray) -> float:
         """The mean loss if `x` enters layer `index`."""
-        self.network.seed_dropout(self.seed)
         for layer in self.network.layers[index:]:
             x = layer.forward(x, training=True)
         return float(self.loss.forward(x, self.targets)) / _DIGITS

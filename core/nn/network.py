@@ -92,10 +92,15 @@ class Network:
                 self._weights[f"{prefix}.{name}"][...] = self.device.to_device(np.asarray(values, self.dtype))
 
     def seed_dropout(self, seed: int) -> None:
-        """From here on, drop what this seed makes drop: two networks of one seed drop the same."""
+        """From here on, `draw` what this seed makes drop: two networks of one seed drop the same."""
         for number, layer in enumerate(self.layers):
             if isinstance(layer, Dropout):
                 layer.rng = np.random.default_rng((seed, number))
+
+    def draw(self, samples: int) -> None:
+        """Draw what is random in the next forward in training, for so many samples: to be called before each."""
+        for _, layer, inputs in _walk(self.layers, self.input_shape):
+            layer.draw((*inputs, samples))
 
     def forward(self, x: Array, *, training: bool = False) -> Array:
         """Scores (outputs, N) for the batch x (*input_shape, N)."""

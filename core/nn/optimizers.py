@@ -2,7 +2,7 @@
 
 Rules of many lines work through the arrays in pieces that stay in the cache from one line to the next
 (`Device.piece_size`); on a GPU there is one piece. An optimizer owns its state, made once; `update` allocates nothing.
-What a user may change during a run (`momentum`, `weight_decay`, `clip_norm`) are plain attributes, read at each step.
+Each step is `prepare`, on the host, which sets the numbers that differ from step to step, and `update`, on the device.
 """
 
 from collections.abc import Mapping
@@ -14,8 +14,12 @@ class Optimizer:
     """Changes `parameters` by `gradients`, two flat arrays of one size; see the subclasses for the rules.
 
     `weight_decay` (0: none) pulls every parameter towards 0 by adding that much of it to its gradient; `clip_norm`
-    (0: never) shortens a longer gradient to that Euclidean length first. `momentum` is read by those that have one.
+    (0: never) shortens a longer gradient to that Euclidean length first. `momentum` is read by those that have one. All
+    three may be changed between steps; who has recorded `update` must then record it anew.
     """
+
+    _count = 1
+    """How many numbers `_numbers` gives."""
 
     def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
         self.device, self.xp = device, device.xp
@@ -23,16 +27,25 @@ class Optimizer:
         self._parameters, self._gradients = parameters, gradients
         self._scratch = self.xp.empty(min(device.piece_size, len(parameters)), parameters.dtype)
         self._norm = self.xp.empty((), parameters.dtype)
+        self._now = device.scalars(self._count, parameters.dtype)
 
-    def update(self, learning_rate: float) -> None:
-        """One step; `learning_rate` is not negative."""
+    def prepare(self, learning_rate: float) -> None:
+        """Let the next `update` use `learning_rate`, not negative."""
+        self._now.set(*self._numbers(learning_rate))
+
+    def _numbers(self, learning_rate: float) -> tuple[float, ...]:
+        """What `_step` and `_decay` read from `_now`; the first is -learning_rate unless said otherwise."""
+        return (-learning_rate,)
+
+    def update(self) -> None:
+        """One step, with what `prepare` has set."""
         if self.clip_norm:
             self._clip()
         if self.weight_decay:
-            self._decay(learning_rate)
-        self._step(learning_rate)
+            self._decay()
+        self._step()
 
-    def _step(self, learning_rate: float) -> None:
+    def _step(self) -> None:
         raise NotImplementedError
 
     def _clip(self) -> None:
@@ -44,7 +57,7 @@ class Optimizer:
         xp.divide(self.clip_norm, norm, out=norm)
         xp.multiply(self._gradients, norm, out=self._gradients)
 
-    def _decay(self, learning_rate: float) -> None:
+    def _decay(self) -> None:
         self.device.add_scaled(self._parameters, self.weight_decay, out=self._gradients)
 
     def _state(self) -> Array:
@@ -65,8 +78,8 @@ class Optimizer:
 class SGD(Optimizer):
     """w <- w - rate g. Robbins and Monro, 1951."""
 
-    def _step(self, learning_rate: float) -> None:
-        self.device.add_scaled(self._gradients, -learning_rate, out=self._parameters)
+    def _step(self) -> None:
+        self.device.add_scaled(self._gradients, self._now[0], out=self._parameters)
 
 
 class Momentum(Optimizer):
@@ -76,20 +89,25 @@ class Momentum(Optimizer):
         super().__init__(parameters, gradients, device)
         self._velocity = self._state()
 
-    def _step(self, learning_rate: float) -> None:
+    def _step(self) -> None:
         self.device.scale(self.momentum, out=self._velocity)
         self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
-        self.device.add_scaled(self._velocity, -learning_rate, out=self._parameters)
+        self.device.add_scaled(self._velocity, self._now[0], out=self._parameters)
 
 
 class Nesterov(Momentum):
     """v <- momentum v + g;  w <- w - rate (g + momentum v): the gradient of where momentum leads. Nesterov, 1983."""
 
-    def _step(self, learning_rate: float) -> None:
+    _count = 2
+
+    def _numbers(self, learning_rate: float) -> tuple[float, ...]:
+        return -learning_rate, -learning_rate * self.momentum
+
+    def _step(self) -> None:
         self.device.scale(self.momentum, out=self._velocity)
         self.device.add_scaled(self._gradients, 1.0, out=self._velocity)
-        self.device.add_scaled(self._gradients, -learning_rate, out=self._parameters)
-        self.device.add_scaled(self._velocity, -learning_rate * self.momentum, out=self._parameters)
+        self.device.add_scaled(self._gradients, self._now[0], out=self._parameters)
+        self.device.add_scaled(self._velocity, self._now[1], out=self._parameters)
 
 
 class AdaGrad(Optimizer):
@@ -101,16 +119,16 @@ class AdaGrad(Optimizer):
         super().__init__(parameters, gradients, device)
         self._work = self._pieces(self._state())
 
-    def _step(self, learning_rate: float) -> None:
-        xp = self.xp
+    def _step(self) -> None:
+        xp, minus_rate = self.xp, self._now[0]
         for w, g, scratch, s in self._work:
             xp.multiply(g, g, out=scratch)
             self._take_in(scratch, s)
             xp.sqrt(s, out=scratch)
             xp.add(scratch, self.EPSILON, out=scratch)
             xp.divide(g, scratch, out=scratch)
-            xp.multiply(scratch, learning_rate, out=scratch)
-            xp.subtract(w, scratch, out=w)
+            xp.multiply(scratch, minus_rate, out=scratch)
+            xp.add(w, scratch, out=w)
 
     def _take_in(self, squares: Array, s: Array) -> None:
         self.xp.add(s, squares, out=s)
@@ -135,17 +153,23 @@ class Adam(Optimizer):
     """
 
     BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+    _count = 3
 
     def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
         super().__init__(parameters, gradients, device)
         self._steps = 0
         self._work = self._pieces(self._state(), self._state())
 
-    def _step(self, learning_rate: float) -> None:
-        xp, b1, b2 = self.xp, self.BETA1, self.BETA2
+    def _numbers(self, learning_rate: float) -> tuple[float, ...]:
+        """The step and epsilon, both freed of the start at 0, and what is left of a parameter that decays by itself."""
         self._steps += 1
-        second_correction = (1 - b2**self._steps) ** 0.5
-        rate = learning_rate * second_correction / (1 - b1**self._steps)
+        second_correction = (1 - self.BETA2**self._steps) ** 0.5
+        rate = learning_rate * second_correction / (1 - self.BETA1**self._steps)
+        return -rate, self.EPSILON * second_correction, 1.0 - learning_rate * self.weight_decay
+
+    def _step(self) -> None:
+        xp, b1, b2 = self.xp, self.BETA1, self.BETA2
+        minus_rate, epsilon = self._now[0], self._now[1]
         for w, g, scratch, m, v in self._work:
             xp.multiply(g, 1 - b1, out=scratch)
             xp.multiply(m, b1, out=m)
@@ -155,10 +179,10 @@ class Adam(Optimizer):
             xp.multiply(v, b2, out=v)
             xp.add(v, scratch, out=v)
             xp.sqrt(v, out=scratch)
-            xp.add(scratch, self.EPSILON * second_correction, out=scratch)
+            xp.add(scratch, epsilon, out=scratch)
             xp.divide(m, scratch, out=scratch)
-            xp.multiply(scratch, rate, out=scratch)
-            xp.subtract(w, scratch, out=w)
+            xp.multiply(scratch, minus_rate, out=scratch)
+            xp.add(w, scratch, out=w)
 
 
 class AdamW(Adam):
@@ -167,8 +191,8 @@ class AdamW(Adam):
     Loshchilov and Hutter, 2019, algorithm 2.
     """
 
-    def _decay(self, learning_rate: float) -> None:
-        self.xp.multiply(self._parameters, 1.0 - learning_rate * self.weight_decay, out=self._parameters)
+    def _decay(self) -> None:
+        self.xp.multiply(self._parameters, self._now[2], out=self._parameters)
 
 
 OPTIMIZERS: Mapping[str, type[Optimizer]] = {

@@ -4,11 +4,11 @@ It is a room of its own because more than the loop takes such steps: the search 
 the very same. Which batch comes next, at which rate, and when to look is up to whoever asks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from core.device import Array, Device, DTypeLike
+from core.device import Array, Device, DTypeLike, HostArray
 from core.device_list import open_device
 from core.digits.augmentation import BatchShift, Distortion
 from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
@@ -44,6 +44,10 @@ class Learner:
             self.shift = BatchShift(self.device, chosen.shift_px)
             self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
             self._tally = _Tally(self.network)
+            self._workspace = Workspace(self.device, np.intp)
+        self.records = True
+        """Whether steps are recorded, where the device can; if not, every step asks each part anew."""
+        self._recorded: dict[tuple[int, tuple[int, int]], Callable[[], None]] = {}
         self.apply(chosen)
 
     def apply(self, chosen: Hyperparameters) -> None:
@@ -57,34 +61,61 @@ class Learner:
         for mine, wanted in zip(self.network.layers, self.preset.build_layers(chosen.network), strict=True):
             if isinstance(mine, Dropout) and isinstance(wanted, Dropout):
                 mine.rate = wanted.rate
+        self._recorded.clear()
 
-    def batches(self) -> Iterator[Array]:
+    def batches(self) -> Iterator[HostArray]:
         """One pass over the digits in a new random order: their rows, a batch at a time, the last what is left."""
-        with self.device.activate():
-            order = self.device.to_device(shuffled(len(self.data), self._shuffle_rng))
-        yield from minibatches(order, self.hyperparameters.batch_size)
+        yield from minibatches(shuffled(len(self.data), self._shuffle_rng), self.hyperparameters.batch_size)
 
-    def full_batches(self) -> Iterator[Array]:
+    def full_batches(self) -> Iterator[HostArray]:
         """Pass after pass without end, each without a smaller batch at its end: no two steps differ in size."""
         while True:
             yield from (rows for rows in self.batches() if len(rows) == self.hyperparameters.batch_size)
 
-    def step(self, rows: Array, learning_rate: float) -> None:
-        """Learn from the digits at `rows`: forward, back, and one update with `learning_rate`."""
-        chosen = self.hyperparameters
+    def step(self, rows: HostArray, learning_rate: float) -> None:
+        """Learn from the digits at `rows` (index type): forward, back, and one update with `learning_rate`.
+
+        All that differs from step to step is drawn and sent first. What then remains to be computed is the same each
+        time, and a device that can record it is asked only once for each size of batch and each shift of it.
+        """
         with self.device.activate(), self.device.dividing(self.network.divides):
-            pictures, labels, targets = self.data.batch(rows)
-            if chosen.shift_px:
-                pictures = self.shift.apply(pictures, self._augmentation_rng)
-            pixels = self.data.pixels(pictures)
-            if chosen.augment:
-                pixels = self.distortion.apply(pixels, self._augmentation_rng)
-            scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
-            self._tally.add(self.loss.forward(scores, targets), scores, labels)
-            self.network.backward(self.loss.backward())
-            self.optimizer.update(learning_rate)
-            if self.average is not None:
-                self.average.add()
+            self._prepare(rows, learning_rate)
+            on_device = self._workspace.array("rows", rows.shape)
+            if not self.records:
+                self._compute(on_device)
+                return
+            kind = len(rows), self.shift.offset
+            if kind not in self._recorded:
+                self._recorded[kind] = self.device.record(lambda: self._compute(on_device))
+            self._recorded[kind]()
+
+    def _prepare(self, rows: HostArray, learning_rate: float) -> None:
+        count = len(rows)
+        self.device.upload(rows, out=self._workspace.array("rows", rows.shape))
+        if self.hyperparameters.shift_px:
+            self.shift.draw(self._augmentation_rng)
+        if self.hyperparameters.augment:
+            self.distortion.draw(count, self._augmentation_rng)
+        self.network.draw(count)
+        self.optimizer.prepare(learning_rate)
+        if self.average is not None:
+            self.average.prepare()
+        self._tally.count += count
+
+    def _compute(self, rows: Array) -> None:
+        chosen = self.hyperparameters
+        pictures, labels, targets = self.data.batch(rows)
+        if chosen.shift_px:
+            pictures = self.shift.apply(pictures)
+        pixels = self.data.pixels(pictures)
+        if chosen.augment:
+            pixels = self.distortion.apply(pixels)
+        scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
+        self._tally.add(self.loss.forward(scores, targets), scores, labels)
+        self.network.backward(self.loss.backward())
+        self.optimizer.update()
+        if self.average is not None:
+            self.average.add()
 
     def read_and_reset(self) -> tuple[float, float]:
         """Mean loss and accuracy (0..1) over the digits of the steps since the last call, at least one."""
@@ -119,16 +150,21 @@ class _Average:
         self._of = of
         self._kept = chosen.averaging
         self._steps = 0
+        self._now = of.device.scalars(2, of.dtype)
         self.network = _make_network(preset, chosen, of.device, of.dtype)
         self.network.parameters[...] = of.parameters
 
-    def add(self) -> None:
-        """Take in the parameters after one more step."""
+    def prepare(self) -> None:
+        """Let the next `add` weigh what is remembered as is right for this step."""
         kept = min(self._kept, (1.0 + self._steps) / (10.0 + self._steps))
         self._steps += 1
+        self._now.set(kept, 1.0 - kept)
+
+    def add(self) -> None:
+        """Take in the parameters after one more step."""
         mean = self.network.parameters
-        self._of.device.scale(kept, out=mean)
-        self._of.device.add_scaled(self._of.parameters, 1.0 - kept, out=mean)
+        self._of.device.scale(self._now[0], out=mean)
+        self._of.device.add_scaled(self._of.parameters, self._now[1], out=mean)
 
     def copy_state(self) -> None:
         """The layers' own running means are means already."""
@@ -143,7 +179,8 @@ class _Tally:
         self._loss = self._xp.zeros((), np.float64)
         self._right = self._xp.zeros((), np.int64)
         self._now = self._xp.zeros((), np.int64)
-        self._count = 0
+        self.count = 0
+        """The digits of all steps since the last report; the host counts them."""
         self._workspace = Workspace(network.device, network.dtype)
 
     def add(self, loss: Array, scores: Array, labels: Array) -> None:
@@ -159,14 +196,13 @@ class _Tally:
         xp.equal(answers, labels, out=right)
         xp.sum(right, out=self._now)
         xp.add(self._right, self._now, out=self._right)
-        self._count += n
 
     def read_and_reset(self) -> tuple[float, float]:
         """Mean loss and accuracy (0..1) over the digits since the last call."""
-        loss, accuracy = float(self._loss) / self._count, float(self._right) / self._count
+        loss, accuracy = float(self._loss) / self.count, float(self._right) / self.count
         self._loss[...] = 0
         self._right[...] = 0
-        self._count = 0
+        self.count = 0
         return loss, accuracy
 
 

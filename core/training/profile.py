@@ -82,7 +82,9 @@ def profile(job: TrainingJob, splits: Splits, steps: int | None = None) -> Profi
     watched: list[dict[str, float]] = []
     begun = time.perf_counter()
     while not _is_enough(len(whole), steps, time.perf_counter() - begun):
+        learner.records = True
         whole.append(watch.time(step))
+        learner.records = False
         watched.append(watch.time_parts(step))
     return Profile(learner.device.key, chosen.batch_size, len(whole), median(whole), _medians(watched))
 
@@ -107,10 +109,10 @@ class _Watch:
         self._seconds: dict[str, float] | None = None
         named = learner.network.named_layers()
         self._stand_before(BATCH, learner.data, "batch", "pixels")
-        self._stand_before(AUGMENTATION, learner.shift, "apply")
-        self._stand_before(AUGMENTATION, learner.distortion, "apply")
+        self._stand_before(AUGMENTATION, learner.shift, "draw", "apply")
+        self._stand_before(AUGMENTATION, learner.distortion, "draw", "apply")
         for name, layer in named:
-            self._stand_before(f"{name} forward", layer, "forward")
+            self._stand_before(f"{name} forward", layer, "draw", "forward")
             self._stand_before(f"{name} backward", layer, "backward")
         self._stand_before(LOSS, learner.loss, "forward", "backward")
         self._stand_before(UPDATE, learner.optimizer, "update")

@@ -76,6 +76,9 @@ class Layer:
         self.parameters, self.gradients, self.state = parameters, gradients, state
         self.propagates, self.divides = propagates, divides
 
+    def draw(self, shape: Shape) -> None:
+        """Draw what is random in the next `forward` in training, for x of `shape`; most layers leave nothing to chance."""
+
     def forward(self, x: Array, *, training: bool) -> Array:
         """y for the batch x."""
         raise NotImplementedError

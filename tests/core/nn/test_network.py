@@ -78,6 +78,7 @@ def small_network(device: Device, rng: np.random.Generator, dtype: type = np.flo
 
 def mean_loss(network: Network, loss: Loss, x: Array, targets: Array) -> float:
     network.seed_dropout(7)
+    network.draw(x.shape[-1])
     return float(loss.forward(network.forward(x, training=True), targets)) / x.shape[-1]
 
 
@@ -233,7 +234,8 @@ def test_a_training_step_allocates_no_array(
     def step() -> None:
         loss.forward(network.forward(x, training=True), targets)
         network.backward(loss.backward())
-        rule.update(0.01)
+        rule.prepare(0.01)
+        rule.update()
 
     for _ in range(2):
         step()
@@ -400,6 +402,7 @@ def test_two_networks_of_one_seed_drop_the_same_and_layers_of_one_network_do_not
     for seed in (3, 3, 4):
         network = Network([Dropout(0.5), Dropout(0.5)], (INPUTS,), device, np.float64)
         network.seed_dropout(seed)
+        network.draw(200)
         first, second = (layer.forward(ones, training=True) for layer in network.layers)
         seen.append((device.to_host(first), device.to_host(second)))
     np.testing.assert_array_equal(seen[0], seen[1])

@@ -114,7 +114,8 @@ def take_steps(
     optimizer.momentum, optimizer.weight_decay, optimizer.clip_norm = momentum, decay, clip
     for gradient, rate in steps:
         gradients[...] = device.to_device(gradient.astype(start.dtype))
-        optimizer.update(rate)
+        optimizer.prepare(rate)
+        optimizer.update()
     return device.to_host(parameters), gradients
 
 
@@ -202,9 +203,11 @@ def test_without_momentum_it_is_plain_descent(device: Device, kind: Kind) -> Non
 def test_momentum_decay_and_clipping_may_change_between_steps(device: Device) -> None:
     w, g = device.to_device(np.array([1.0])), device.to_device(np.array([2.0]))
     optimizer = Momentum(w, g, device)
-    optimizer.update(0.1)  # v = 2, w = 0.8
+    optimizer.prepare(0.1)
+    optimizer.update()  # v = 2, w = 0.8
     optimizer.momentum, optimizer.weight_decay, optimizer.clip_norm = 0.5, 0.25, 1.0
-    optimizer.update(0.1)  # g = 1 + 0.25 * 0.8 = 1.2, v = 2.2
+    optimizer.prepare(0.1)
+    optimizer.update()  # g = 1 + 0.25 * 0.8 = 1.2, v = 2.2
     assert device.to_host(w) == pytest.approx([0.58], rel=1e-13)
 
 
@@ -212,7 +215,8 @@ def test_unless_told_otherwise_momentum_is_nine_tenths_and_nothing_decays_or_is_
     w, g = device.to_device(np.array([100.0])), device.to_device(np.array([1e6]))
     optimizer = Momentum(w, g, device)
     for _ in range(2):
-        optimizer.update(1e-6)
+        optimizer.prepare(1e-6)
+        optimizer.update()
     assert device.to_host(w) == pytest.approx([100 - 1 - 1.9], rel=1e-13)
 
 
@@ -271,10 +275,12 @@ def test_an_update_allocates_nothing(rng: np.random.Generator, kind: Kind) -> No
     parameters, gradients = rng.normal(0, 1, 40_000), rng.normal(0, 1, 40_000)
     optimizer = kind(parameters, gradients, Device())
     optimizer.weight_decay, optimizer.clip_norm = 0.01, 1.0
-    optimizer.update(0.1)
+    optimizer.prepare(0.1)
+    optimizer.update()
     tracemalloc.start()
     try:
-        optimizer.update(0.1)
+        optimizer.prepare(0.1)
+        optimizer.update()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

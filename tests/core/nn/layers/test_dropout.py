@@ -14,6 +14,7 @@ def bound(device: Device, rate: float, dtype: type = np.float64) -> Dropout:
 
 
 def dropped(layer: Dropout, device: Device, x: HostArray) -> HostArray:
+    layer.draw(x.shape)
     return device.to_host(layer.forward(device.to_device(x), training=True))
 
 
@@ -41,7 +42,13 @@ def test_backward_silences_and_scales_exactly_what_forward_did(device: Device, r
     np.testing.assert_allclose(device.to_host(layer.backward(device.to_device(dy))), dy * (y / x), rtol=1e-13)
 
 
-def test_each_step_silences_something_else(device: Device) -> None:
+def test_until_drawn_anew_the_same_is_silenced(device: Device) -> None:
+    layer, x = bound(device, 0.5), np.ones((20, 30))
+    first = dropped(layer, device, x)
+    np.testing.assert_array_equal(device.to_host(layer.forward(device.to_device(x), training=True)), first)
+
+
+def test_each_draw_silences_something_else(device: Device) -> None:
     layer, x = bound(device, 0.5), np.ones((20, 30))
     assert not np.array_equal(dropped(layer, device, x), dropped(layer, device, x))
 
@@ -82,6 +89,7 @@ def test_the_rate_may_change_between_steps(device: Device) -> None:
 
 def test_neither_forward_nor_backward_changes_what_it_is_given(device: Device) -> None:
     layer, x, dy = bound(device, 0.5), device.to_device(np.ones((9, 8))), device.to_device(np.ones((9, 8)))
+    layer.draw(x.shape)
     layer.forward(x, training=True)
     layer.backward(dy)
     assert (device.to_host(x) == 1).all()
