@@ -37,13 +37,17 @@ class UnknownDeviceError(DeviceError):
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """One entry of the device list: `key` ("cpu", "cuda:0") selects it; `reason` and `remedy` say why not, if not."""
+    """One entry of the device list: `key` ("cpu", "cuda:0") selects it; `reason` and `remedy` say why not, if not.
+
+    `memory_bytes` is all the memory that a GPU has, 0 where that is not known.
+    """
 
     key: str
     name: str
     available: bool
     reason: str = ""
     remedy: str = ""
+    memory_bytes: int = 0
 
 
 class Scalars:
@@ -81,9 +85,15 @@ class Device:
 
     @contextlib.contextmanager
     def activate(self) -> Iterator[None]:
-        """Make this device current for the calling thread; overflow yields infinity here, as it does on a GPU."""
-        with np.errstate(all="ignore"):
-            yield
+        """Make this device current for the calling thread; overflow yields infinity here, as it does on a GPU.
+
+        Raises DeviceError where it cannot go on, above all for want of memory.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                yield
+        except MemoryError as error:
+            raise DeviceError("this computer's memory is full; choose a smaller batch or network") from error
 
     def to_device(self, host: HostArray) -> Array:
         """A copy of `host` on this device."""
@@ -130,13 +140,17 @@ class Device:
         else:
             self.xp.multiply(out, factor, out=out)
 
+    def product(self, a: Array, b: Array, out: Array) -> None:
+        """out = a b, for matrices."""
+        self.xp.matmul(a, b, out=out)
+
     def prepare_product(self, a: Array, b: Array, out: Array, *, add: bool) -> Callable[[], None]:
         """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then."""
         product = None if self._blas is None else self._blas.prepare_product(a, b, out, add=add)
         if product is not None:
             return product
         if not add:
-            return functools.partial(self.xp.matmul, a, b, out=out)
+            return functools.partial(self.product, a, b, out)
         return lambda: self.xp.add(out, self.xp.matmul(a, b), out=out)
 
     def address(self, array: Array) -> int:

@@ -16,8 +16,8 @@ def list_devices(cancelled: Callable[[], bool] = lambda: False) -> list[DeviceIn
     return [DeviceInfo(cpu.key, cpu.name, available=True), *probe_gpus(cancelled)]
 
 
-def open_device(key: str) -> Device:
-    """The device called `key`; "auto" is the first GPU that works, or else the CPU.
+def open_device(key: str, *, tf32: bool = False) -> Device:
+    """The device called `key`; "auto" is the first GPU that works, or else the CPU. `tf32`: see CudaDevice.
 
     Raises UnknownDeviceError if there is no such device, DeviceError if it cannot compute.
     """
@@ -26,14 +26,14 @@ def open_device(key: str) -> Device:
     devices = list_devices()
     if key == "auto":
         key = next((info.key for info in devices if info.available and info.key != "cpu"), "cpu")
-        return Device() if key == "cpu" else CudaDevice(_index(key))
+        return Device() if key == "cpu" else CudaDevice(_index(key), tf32=tf32)
     found = next((info for info in devices if info.key == key), None)
     if found is None:
         known = ", ".join(["auto", *(info.key for info in devices)])
         raise UnknownDeviceError(f"there is no device {key!r}; this machine knows {known}")
     if not found.available:
         raise DeviceError(f"{found.key} cannot be used: {found.reason}. {found.remedy}")
-    return CudaDevice(_index(key))
+    return CudaDevice(_index(key), tf32=tf32)
 
 
 def _index(key: str) -> int:

@@ -31,7 +31,7 @@ BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Digits per 
 Augment = Annotated[
     float | None, typer.Option("--augment", help="How strongly to distort the training digits, 0 (not) to 1.")
 ]
-Precision = Annotated[str | None, typer.Option("--precision", help="float32 or float64.")]
+Precision = Annotated[str | None, typer.Option("--precision", help="float32, tf32 (GPU) or float64.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Of everything random.")]
 
 

@@ -19,7 +19,9 @@ import numpy as np
 
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
-_ROW_MAJOR, _AS_IS, _TRANSPOSED = 101, 111, 112
+_ROW_MAJOR = 101
+AS_IS, TRANSPOSED = 111, 112
+"""How BLAS is to read a matrix."""
 
 
 @functools.cache
@@ -72,11 +74,11 @@ class OpenBLAS:
 
         None if their strides are not such that BLAS could read them where they are.
         """
-        layouts = [_layout(matrix) for matrix in (a, b, out)]
+        layouts = [layout(matrix) for matrix in (a, b, out)]
         if None in layouts or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
             return None
         (a_flag, a_step), (b_flag, b_step), (out_flag, out_step) = layouts  # type: ignore[misc]
-        if out_flag is not _AS_IS:
+        if out_flag is not AS_IS:
             return None
         call, real = self._gemm[out.dtype]
         # All is turned into C's types once, which leaves 0.7 µs to each call. The pointers keep their arrays alive.
@@ -104,12 +106,13 @@ class OpenBLAS:
                     self._set_threads(self.threads)
 
 
-def _layout(matrix: HostArray) -> tuple[int, int] | None:
+def layout(matrix: HostArray) -> tuple[int, int] | None:
     """How BLAS reads it: as it is or transposed, and the step from row to row in elements; None if it cannot."""
     size = matrix.itemsize
     (rows, columns), (down, right) = matrix.shape, matrix.strides
-    if right == size and down >= columns * size:
-        return _AS_IS, down // size
-    if down == size and right >= rows * size:
-        return _TRANSPOSED, right // size
+    # Along an axis of length 1 nothing is stepped, and NumPy may call its stride anything.
+    if (right == size or columns == 1) and (down >= columns * size or rows == 1):
+        return AS_IS, down // size if rows > 1 else columns
+    if (down == size or rows == 1) and (right >= rows * size or columns == 1):
+        return TRANSPOSED, right // size if columns > 1 else rows
     return None

@@ -31,6 +31,8 @@ def run_training(job: TrainingJob, out: Path | None) -> dict[str, Any]:
     """
     begun = time.perf_counter()
     device_key, end = _train_with_progress(job)
+    if end.reason:
+        sys.stderr.write(f"inkling: the device could not go on: {end.reason}\n")
     if out is not None and not end.learned:
         sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
         out = None

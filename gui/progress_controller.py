@@ -99,6 +99,10 @@ class ProgressController(QObject):
             self.progress_changed.emit(event.steps / self._plan.total_steps)
         if event.learned:
             self.accuracy_changed.emit("test", event.test_accuracy)
+        if event.outcome == "failed":
+            kept = self.tr("What was learned before is kept.") if event.learned else self.tr("Nothing was learned.")
+            self.problem_found.emit(self.tr("The device could not go on: %1.").replace("%1", event.reason) + f" {kept}")
+            return
         if event.outcome == "diverged":
             kept = self.tr("The loss became infinite, so the run was ended and the last good weights kept.")
             nothing = self.tr("The loss became infinite before anything was learned, so the run was ended.")

@@ -98,7 +98,8 @@ class Distortion:
         source, first = self._pad(x)
         pair = (2, len(x), x.shape[1])
         places, whole = own("places", pair), own("whole", pair)
-        xp.matmul(own("maps", (2, len(x), len(self._terms))), self._terms, out=places)
+        maps = own("maps", (2, len(x), len(self._terms))).reshape(2 * len(x), -1)
+        self._device.product(maps, self._terms, out=places.reshape(2 * len(x), -1))
         xp.clip(places, 0, _PADDED - 1.01, out=places)
         xp.floor(places, out=whole)
         (right, down), (column, row) = xp.subtract(places, whole, out=places), whole

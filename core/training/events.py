@@ -14,7 +14,7 @@ from core.training.hyperparameters import Hyperparameters
 Weights: TypeAlias = Mapping[str, HostArray]
 """All parameters of a network by name, read-only host copies."""
 
-OUTCOMES = ("completed", "target", "stopped", "diverged")
+OUTCOMES = ("completed", "target", "stopped", "diverged", "failed")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class TrainingEnded:
 
     `weights` are those kept, the last finite ones or the best, and the accuracies (0..1) theirs; `validation_accuracy`
     is None where nothing is held out. `learned` is False if these are still the start weights: no step was made, or the
-    run diverged before any were published. `seconds_to_target` is None unless the target was reached.
+    run diverged or failed before any were published. `seconds_to_target` is None unless the target was reached. `reason`
+    says in one sentence why a run failed: its device could not go on; the weights are then the last that were published.
     """
 
     outcome: str
@@ -95,6 +96,7 @@ class TrainingEnded:
     seconds_to_target: float | None
     learned: bool
     weights: Weights
+    reason: str = ""
 
 
 Event: TypeAlias = (

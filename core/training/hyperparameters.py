@@ -8,12 +8,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from core.nn.architecture import NetworkTextError, output_units
 from core.nn.layers.layer import Shape
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
 
-PRECISIONS = ("float32", "float64")
+PRECISIONS = ("float32", "tf32", "float64")
 INPUT_SHAPE: Shape = (1, 28, 28)
 CLASSES = 10
 
@@ -66,8 +68,9 @@ class Hyperparameters:
     of the old in the running mean of the weights that is measured and kept, 0 for the weights themselves; patience:
     epochs without a better validation accuracy before the run ends, 0 for never; keep_best: keep the weights with the
     best validation accuracy instead of the last; validation_digits: training digits held out to measure on;
-    evaluate_every: digits between two measurements; precision: dtype of all computing; train_limit: use only so many
-    training digits.
+    evaluate_every: digits between two measurements; precision: of all computing: float32, float64, or tf32, which is float32 with products that
+    round their inputs to 10 bits of mantissa on a GPU that can (the CPU does not); train_limit: use only so many training
+    digits.
 
     Raises HyperparameterError for a value outside `RANGES` or not of its kind, or a text that is no network.
     """
@@ -105,6 +108,11 @@ class Hyperparameters:
         _check_choice("schedule", self.schedule, tuple(SCHEDULES))
         _check_choice("precision", self.precision, PRECISIONS)
         check_network(self.network)
+
+    @property
+    def dtype(self) -> np.dtype[np.generic]:
+        """In what all numbers of a run are kept."""
+        return np.dtype("float32" if self.precision == "tf32" else self.precision)
 
     def as_dict(self) -> dict[str, Any]:
         """The choices as JSON can hold them; `from_dict` reads them back."""

@@ -31,10 +31,10 @@ class Learner:
     def __init__(self, preset: str, chosen: Hyperparameters, device_key: str, digits: Dataset) -> None:
         _check_batch_size(chosen, digits)
         self.preset, self.hyperparameters = find_preset(preset), chosen
-        self.device = open_device(device_key)
+        self.device = open_device(device_key, tf32=chosen.precision == "tf32")
         start_rng, self._shuffle_rng, self._augmentation_rng = np.random.default_rng(chosen.seed).spawn(3)
         with self.device.activate():
-            dtype = np.dtype(chosen.precision)
+            dtype = chosen.dtype
             self.network = _make_network(self.preset, chosen, self.device, dtype)
             self.network.initialize(start_rng)
             self.loss = self.preset.loss(self.device, dtype)
@@ -121,6 +121,10 @@ class Learner:
         """Mean loss and accuracy (0..1) over the digits of the steps since the last call, at least one."""
         with self.device.activate():
             return self._tally.read_and_reset()
+
+    def release(self) -> None:
+        """Let go of what was recorded, which holds on to everything else: the device's memory is free once this is."""
+        self._recorded.clear()
 
     def measured_network(self) -> Network:
         """The one whose weights are measured, published and kept: the average, where one is made."""

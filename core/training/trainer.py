@@ -7,13 +7,14 @@ each time. What runs between two events is the consumer's affair: nothing here w
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from core.device import Array
+from core.device import Device, DeviceError, HostArray
 from core.digits.dataset import Dataset, Splits
 from core.nn.layers.dropout import Dropout
+from core.nn.network import Network
 from core.nn.schedules import SCHEDULES, warmed_up
 from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
@@ -26,7 +27,13 @@ from core.training.events import (
     Weights,
     WeightsPublished,
 )
-from core.training.hyperparameters import CHANGEABLE, CLASSES, HyperparameterError, Hyperparameters
+from core.training.hyperparameters import (
+    CHANGEABLE,
+    CLASSES,
+    INPUT_SHAPE,
+    HyperparameterError,
+    Hyperparameters,
+)
 from core.training.learner import Learner
 from core.training.presets import find_preset
 
@@ -87,7 +94,7 @@ class TrainingControl:
 
 
 def train(job: TrainingJob, splits: Splits, control: TrainingControl | None = None) -> Iterator[Event]:
-    """Run `job` on `splits`; the last event is a TrainingEnded with the weights to keep.
+    """Run `job` on `splits`; the last event is a TrainingEnded with the weights to keep, even if the device fails.
 
     Raises DeviceError if the device cannot compute, DatasetError if the batch is larger than the training set,
     UnknownPresetError for a preset that does not exist; nothing has been done then.
@@ -120,7 +127,7 @@ def _settings(layer: object) -> dict[str, object]:
 
 class _Run:
     def __init__(self, job: TrainingJob, splits: Splits, control: TrainingControl) -> None:
-        self.job, self.control = job, control
+        self.job, self.splits, self.control = job, splits, control
         chosen = job.hyperparameters
         self.learner = Learner(job.preset, chosen, job.device_key, splits.train)
         self.device, self.network = self.learner.device, self.learner.network
@@ -148,6 +155,14 @@ class _Run:
         self.learner.apply(chosen)
 
     def events(self) -> Iterator[Event]:
+        try:
+            yield from self._training()
+        except DeviceError as error:
+            yield self._failed(str(error))
+        finally:
+            self.learner.release()
+
+    def _training(self) -> Iterator[Event]:
         yield TrainingStarted(
             self.device.key,
             self.device.name,
@@ -193,7 +208,7 @@ class _Run:
             self.step, self.samples, self._epoch_now(), self.train_seconds, changes, wanted, self.total_steps
         )
 
-    def _train_step(self, rows: Array) -> None:
+    def _train_step(self, rows: HostArray) -> None:
         started = time.perf_counter()
         chosen, done = self.hyperparameters, self.step / self.total_steps
         rate = chosen.learning_rate * SCHEDULES[chosen.schedule](done) * warmed_up(done, chosen.warmup)
@@ -279,11 +294,38 @@ class _Run:
             weights = self.best[2]
         elif went_astray:
             weights = self.finite_weights
+        learned = self.published if went_astray else self.step > 0
         with self.device.activate():
             network.load_weights(weights)
-        validation = evaluate(network, self.learner.loss, self.validation_set) if self.validation_set else None
-        test = evaluate(network, self.learner.loss, self.test_set)
-        assert test is not None  # Nothing interrupts the last measurement.
+        return self._end(network, weights, self.validation_set, self.test_set, learned)
+
+    def _failed(self, reason: str) -> TrainingEnded:
+        """The end of a run whose device cannot go on: measured on the CPU, since the device may not even answer."""
+        self.outcome = "failed"
+        weights = self.best[2] if self.hyperparameters.keep_best and self.best is not None else self.finite_weights
+        cpu = Device()
+        network = Network(find_preset(self.job.preset).build_layers(self.hyperparameters.network), INPUT_SHAPE, cpu)
+        network.load_weights(weights)
+        validation, test = (
+            DeviceDataset(dataset, cpu, network.dtype, CLASSES) if dataset else None
+            for dataset in (self.splits.validation, self.splits.test)
+        )
+        assert test is not None
+        return replace(self._end(network, weights, validation, test, self.published), reason=reason)
+
+    def _end(
+        self,
+        network: Network,
+        weights: Weights,
+        validation_set: DeviceDataset | None,
+        test_set: DeviceDataset,
+        learned: bool,
+    ) -> TrainingEnded:
+        """`network` holds `weights` and lives on the same device as the sets, which nothing keeps from being measured."""
+        loss = self.learner.preset.loss(network.device, network.dtype)
+        validation = evaluate(network, loss, validation_set) if validation_set else None
+        test = evaluate(network, loss, test_set)
+        assert test is not None
         return TrainingEnded(
             outcome=self.outcome,
             epochs=self.step // self.steps_per_epoch,
@@ -294,7 +336,7 @@ class _Run:
             validation_accuracy=validation.accuracy if validation else None,
             test_accuracy=test.accuracy,
             seconds_to_target=self.seconds_to_target,
-            learned=self.published if went_astray else self.step > 0,
+            learned=learned,
             weights=weights,
         )
 

@@ -161,7 +161,7 @@ def test_while_work_is_divided_the_library_takes_one_thread_and_otherwise_it_is_
             yield
             said.append("all")
 
-    cpu._blas = Library()
+    cpu._blas, cpu.shares = Library(), 2
     with cpu.dividing(True):
         assert said == ["one"]
     assert said == ["one", "all"]

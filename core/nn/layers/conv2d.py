@@ -8,7 +8,8 @@ row of y is a sum of k² small products, read where they lie and added up where 
 
 and backward the same products run the other way. They are prepared once for each pair of arrays. Only a first layer,
 whose one channel would leave nothing to multiply, has its k² shifts laid side by side as channels (`_unfold`), and a
-channel of ones for the bias.
+channel of ones for the bias; and so has every layer on a device with so many cores that only one large product keeps
+them busy (Chellapilla et al., 2006). Its dx is then added up from k² shifted pictures (`_fold`).
 """
 
 from collections.abc import Callable, Sequence
@@ -69,8 +70,9 @@ class Conv2d(Layer):
 
     def forward(self, x: Array, *, training: bool) -> Array:
         y = self.workspace.array("y", (*self.output_shape(x.shape[:-1]), x.shape[-1]))
-        self._unfolds = not self.propagates and x.shape[0] <= _FEW_CHANNELS
-        source = self._pad(x) if self._border else x if self.propagates else self._contiguous(x)
+        self._unfolds = self.device.many_cores or (not self.propagates and x.shape[0] <= _FEW_CHANNELS)
+        source = self._pad(x) if self._border else x if self.propagates else self._contiguous(x, "source")
+        self._source_shape = source.shape
         self._x = self._unfolded(y.shape) if self._unfolds else source
         self._load_weight()
         rows = self.shares(y.shape[1], y.size * self._weight.size / self.channels)
@@ -88,6 +90,8 @@ class Conv2d(Layer):
 
     def backward(self, dy: Array) -> Array:
         x = self._x
+        if self.device.many_cores:
+            dy = self._contiguous(dy, "dy")
         work = dy.size * self._weight.size / self.channels
         rows = self.shares(dy.shape[1], work)
         # Each share of the rows sums up a gradient of its own.
@@ -95,8 +99,10 @@ class Conv2d(Layer):
         plan = self._plan(
             "dW", x, dy, lambda: [self._weight_products(x, dy, *pair) for pair in zip(parts, rows, strict=True)]
         )
-        if self.propagates:
-            dx = self.workspace.array("dx", x.shape)
+        dx = self.workspace.array("dx", self._source_shape)
+        if self.propagates and self._unfolds:
+            self._fold(dy, dx)
+        elif self.propagates:
             source_rows = self.shares(x.shape[1], work)
             input_plan = self._plan("dx", dy, dx, lambda: [self._input_products(dy, dx, part) for part in source_rows])
 
@@ -148,23 +154,33 @@ class Conv2d(Layer):
             self.gradients["bias"][...] = total[:, inputs]
 
     def _forward_products(self, x: Array, y: Array, rows: slice) -> list[Product]:
-        weight, wide = self._weight, y.shape[2]
+        weight, wide, high = self._weight, y.shape[2], self._rows_at_once(rows)
         return [
             self.device.prepare_product(
-                weight[i, j], _flat(x[:, row + i, j : j + wide]), _flat(y[:, row]), add=not self._unfolds
+                weight[i, j],
+                _flat(x[:, row + i : row + i + high, j : j + wide]),
+                _flat(y[:, row : row + high]),
+                add=not self._unfolds,
             )
-            for row in range(rows.start, rows.stop)
+            for row in range(rows.start, rows.stop, high)
             for i in range(weight.shape[0])
             for j in range(weight.shape[1])
         ]
 
+    def _rows_at_once(self, rows: slice) -> int:
+        """How many rows of the output one product computes: one, which stays in the cache, or all of them."""
+        return rows.stop - rows.start if self.device.many_cores else 1
+
     def _weight_products(self, x: Array, dy: Array, dweight: Array, rows: slice) -> list[Product]:
-        wide = dy.shape[2]
+        wide, high = dy.shape[2], self._rows_at_once(rows)
         return [
             self.device.prepare_product(
-                _flat(dy[:, row]), _flat(x[:, row + i, j : j + wide]).T, dweight[i, j], add=row > rows.start
+                _flat(dy[:, row : row + high]),
+                _flat(x[:, row + i : row + i + high, j : j + wide]).T,
+                dweight[i, j],
+                add=row > rows.start,
             )
-            for row in range(rows.start, rows.stop)
+            for row in range(rows.start, rows.stop, high)
             for i in range(dweight.shape[0])
             for j in range(dweight.shape[1])
         ]
@@ -198,12 +214,12 @@ class Conv2d(Layer):
         padded[:, inside, inside] = x
         return padded
 
-    def _contiguous(self, x: Array) -> Array:
+    def _contiguous(self, x: Array, name: str) -> Array:
         if x.flags.c_contiguous:
             return x
-        source = self.workspace.array("source", x.shape)
-        source[...] = x
-        return source
+        copy = self.workspace.array(name, x.shape)
+        copy[...] = x
+        return copy
 
     def _unfolded(self, output: Shape) -> Array:
         """(k k C, H', W', N) for what each tap meets, as a channel of its own; with a bias, a channel of ones below."""
@@ -217,6 +233,17 @@ class Conv2d(Layer):
             shifted = self._x[tap * channels : (tap + 1) * channels]
             shifted[:, rows] = source[:, rows.start + i : rows.stop + i, j : j + wide]
 
+    def _fold(self, dy: Array, dx: Array) -> None:
+        channels, (high, wide) = len(dx), dy.shape[1:3]
+        taps = self._weight[0, 0, :, : self.size**2 * channels].T
+        unfolded = self.workspace.array("dunfolded", (self.size**2 * channels, *dy.shape[1:]))
+        self.device.product(taps, _flat(dy), out=_flat(unfolded))
+        dx[...] = 0
+        for tap in range(self.size**2):
+            i, j = divmod(tap, self.size)
+            met = dx[:, i : i + high, j : j + wide]
+            self.xp.add(met, unfolded[tap * channels : (tap + 1) * channels], out=met)
+
 
 def _run(products: Sequence[Product]) -> None:
     for product in products:
@@ -224,5 +251,5 @@ def _run(products: Sequence[Product]) -> None:
 
 
 def _flat(rows: Array) -> Array:
-    """(C, W, N) as (C, W N), in place."""
+    """(C, H, W, N) as (C, H W N), in place: of a part of W, there must be one row."""
     return rows.reshape(len(rows), -1)

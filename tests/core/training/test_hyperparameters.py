@@ -187,7 +187,7 @@ def test_a_name_that_is_no_choice_is_refused_with_the_choices(name: str, value: 
     choices = {
         "optimizer": "sgd or momentum or nesterov or adagrad or rmsprop or adam or adamw",
         "schedule": "constant or step or cosine or one-cycle",
-        "precision": "float32 or float64",
+        "precision": "float32 or tf32 or float64",
     }
     with pytest.raises(HyperparameterError, match=f"^{name} is .*; choose {choices[name]}$") as caught:
         chosen(name, value)

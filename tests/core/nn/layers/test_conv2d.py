@@ -1,7 +1,7 @@
 """The convolution, held against sums written out tap by tap in plain Python.
 
 Whatever decides how it computes is gone through: as first layer it unfolds few channels and not many, as a later one it
-passes a gradient on; with the BLAS and with NumPy alone; in one piece and in several.
+passes a gradient on; with the BLAS, with NumPy alone, and as for a device of many cores; in one piece and in several.
 """
 
 from dataclasses import dataclass
@@ -46,11 +46,13 @@ CASES = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(params=["with its BLAS", "with NumPy alone"])
+@pytest.fixture(params=["with its BLAS", "with NumPy alone", "with many cores"])
 def cpu(request: pytest.FixtureRequest) -> Device:
     cpu = Device()
     if request.param == "with NumPy alone":
         cpu._blas = None
+    if request.param == "with many cores":
+        cpu.many_cores, cpu.shares = True, 1
     return cpu
 
 
