@@ -4,101 +4,113 @@ A broken driver or a hanging card can then neither delay nor end this one. A GPU
 kernels have run on it.
 """
 
-import ctypes
+import importlib.metadata
 import importlib.util
 import json
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from core.device import DeviceInfo
+from core.gpu_diagnosis import Diagnosis, Setup, diagnose, find_obstacle
+from core.nvidia_driver import find_driver
 
 PROBE_TIMEOUT_SECONDS = 30.0
+
+_MAC = Diagnosis("a Mac has no NVIDIA GPU", "Train on the CPU; GPU training needs Linux or Windows.")
+_NO_DRIVER = Diagnosis(
+    "no NVIDIA driver was found on this machine",
+    "With an NVIDIA card in it, install NVIDIA's driver, then start with: uv run --extra gpu main.py",
+)
+_NO_CARD = "no CUDA-capable device is detected"
 
 
 def probe_gpus(cancelled: Callable[[], bool]) -> list[DeviceInfo]:
     """One entry a card, or one that says why there is none; ends after `PROBE_TIMEOUT_SECONDS`, or when cancelled."""
-    command = [sys.executable, "-c", "import core.gpu_probe as p; p.report_gpus()"]
+    reason = "looking for a GPU ended with an error"
+    found = []
     try:
-        found = json.loads(_output_of(command, cancelled).strip().splitlines()[-1])
-        return [DeviceInfo(**fields) for fields in found]
-    except TimeoutError:
-        reason = f"the GPU did not answer within {PROBE_TIMEOUT_SECONDS:.0f} seconds"
+        output, in_time = _output_of([sys.executable, "-c", "import core.gpu_probe as p; p.report_gpus()"], cancelled)
+        if not in_time:
+            reason = f"the GPU did not answer within {PROBE_TIMEOUT_SECONDS:.0f} seconds"
+        found = [DeviceInfo(**fields) for fields in json.loads(output.strip().splitlines()[-1])]
     except (OSError, ValueError, IndexError, TypeError):
-        reason = "looking for a GPU ended with an error"
-    remedy = "Restart the computer; if that does not help, reinstall the NVIDIA driver."
-    return [DeviceInfo("cuda:0", "NVIDIA GPU", available=False, reason=reason, remedy=remedy)]
+        pass
+    failure = Diagnosis(reason, "Restart the computer; if that does not help, reinstall the NVIDIA driver.")
+    found = found or [_no_gpu(failure)]
+    return [info if info.available or info.reason else _judged(info, failure) for info in found]
 
 
-def _output_of(command: list[str], cancelled: Callable[[], bool]) -> str:
-    """What the command prints; it is killed, and TimeoutError raised, after the time-out or when cancelled."""
-    project = Path(__file__).resolve().parents[1]
-    with subprocess.Popen(
-        command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+def _output_of(command: list[str], cancelled: Callable[[], bool]) -> tuple[str, bool]:
+    """What the command prints, and whether it ended of itself; it is killed after the time-out or when cancelled."""
+    # Into a file: the end of a pipe would have to be waited for, and a process caught in a driver survives a kill.
+    with tempfile.TemporaryFile() as output:
+        project = Path(__file__).resolve().parents[1]
+        process = subprocess.Popen(command, cwd=project, stdout=output, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + PROBE_TIMEOUT_SECONDS
-        while True:
-            try:
-                return process.communicate(timeout=0.05)[0]
-            except subprocess.TimeoutExpired:
-                if cancelled() or time.monotonic() > deadline:
-                    process.kill()
-                    raise TimeoutError from None
+        while process.poll() is None and time.monotonic() < deadline and not cancelled():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.05)
+        in_time = process.poll() is not None
+        if not in_time:
+            process.kill()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=1.0)
+        output.seek(0)
+        return output.read().decode(errors="replace"), in_time
 
 
 def report_gpus() -> None:
-    """The probe's own process: look for GPUs and write them to stdout as one line of JSON."""
-    sys.stdout.write(json.dumps([asdict(info) for info in _probe_gpus()]) + "\n")
+    """The probe's own process: write the list of GPUs to stdout, as a line of JSON each time more of it is known."""
+    for found in _probe_gpus():
+        sys.stdout.write(json.dumps([asdict(info) for info in found]) + "\n")
+        sys.stdout.flush()
 
 
-def _probe_gpus() -> list[DeviceInfo]:
-    def unavailable(reason: str, remedy: str) -> list[DeviceInfo]:
-        return [DeviceInfo("cuda:0", "NVIDIA GPU", available=False, reason=reason, remedy=remedy)]
+def _probe_gpus() -> Iterator[list[DeviceInfo]]:
+    """The list, ever more of it known: a card not tried yet is not available, for no reason.
 
-    driver = _nvidia_driver()
+    So the cards have their names even when trying one of them hangs or ends the process.
+    """
+    if sys.platform == "darwin":
+        yield [_no_gpu(_MAC)]
+        return
+    driver = find_driver()
     if driver is None:
-        return unavailable(
-            "no NVIDIA driver was found on this machine",
-            "With an NVIDIA card in it, install NVIDIA's driver, then start with: uv run --extra gpu main.py",
-        )
-    cuda_version, names = driver
-    if not names:
-        return unavailable("the NVIDIA driver sees no card", "Check that the card is seated and powered.")
-    extra = "gpu" if cuda_version >= 13000 else "gpu-cuda12"
-    start = f"uv run --extra {extra} main.py"
-    if importlib.util.find_spec("cupy") is None:
-        reason = "the package CuPy is not installed"
-        return [
-            DeviceInfo(f"cuda:{i}", name, available=False, reason=reason, remedy=f"Start with: {start}")
-            for i, name in enumerate(names)
-        ]
-    return [_try_kernels(i, name, start) for i, name in enumerate(names)]
+        yield [_no_gpu(_NO_DRIVER)]
+        return
+    packages = _cupy_packages()
+    if not driver.cards:
+        yield [_no_gpu(diagnose(driver.error or _NO_CARD, Setup(driver.cuda_version, 0, packages)))]
+        return
+    found = [
+        DeviceInfo(f"cuda:{index}", card.name, available=False, memory_bytes=card.memory_bytes)
+        for index, card in enumerate(driver.cards)
+    ]
+    yield found
+    for index, card in enumerate(driver.cards):
+        setup = Setup(driver.cuda_version, card.capability, packages)
+        found[index] = _judged(found[index], find_obstacle(setup) or _try_kernels(index, setup))
+        yield found
 
 
-def _nvidia_driver() -> tuple[int, list[str]] | None:
-    """The CUDA version the driver supports (13000 is 13.0) and the names of its cards; None without a driver."""
-    try:
-        cuda = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return None
-    version, count = ctypes.c_int(0), ctypes.c_int(0)
-    cuda.cuDriverGetVersion(ctypes.byref(version))
-    if cuda.cuInit(0) != 0 or cuda.cuDeviceGetCount(ctypes.byref(count)) != 0:
-        return version.value, []
-    names = []
-    for index in range(count.value):
-        name = ctypes.create_string_buffer(256)
-        cuda.cuDeviceGetName(name, 256, index)
-        names.append(name.value.decode(errors="replace"))
-    return version.value, names
+def _cupy_packages() -> tuple[str, ...]:
+    """The installed packages that bring a module called cupy, found without importing it."""
+    packages = importlib.metadata.packages_distributions().get("cupy", [])
+    if not packages:
+        # A folder left behind has a spec too, but no file to import.
+        spec = importlib.util.find_spec("cupy")
+        packages = ["cupy"] if spec is not None and spec.origin is not None else []
+    return tuple(sorted(set(packages)))
 
 
-def _try_kernels(index: int, name: str, start: str) -> DeviceInfo:
-    """Run an element-wise kernel and a matrix product; whatever they raise is the reason."""
-    key = f"cuda:{index}"
+def _try_kernels(index: int, setup: Setup) -> Diagnosis | None:
+    """Run an element-wise kernel and a matrix product; whatever they raise is diagnosed."""
     try:
         import cupy
 
@@ -107,7 +119,15 @@ def _try_kernels(index: int, name: str, start: str) -> DeviceInfo:
             if float((numbers @ numbers + 1).sum()) != 3936.0:
                 raise RuntimeError("it computes wrong sums")
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = f"Update the NVIDIA driver, or start with the other CuPy: {start}"
-        return DeviceInfo(key, name, available=False, reason=reason, remedy=remedy)
-    return DeviceInfo(key, name, available=True)
+        return diagnose(str(error).strip() or type(error).__name__, setup)
+    return None
+
+
+def _judged(info: DeviceInfo, diagnosis: Diagnosis | None) -> DeviceInfo:
+    if diagnosis is None:
+        return replace(info, available=True)
+    return replace(info, reason=diagnosis.reason, remedy=diagnosis.remedy)
+
+
+def _no_gpu(diagnosis: Diagnosis) -> DeviceInfo:
+    return _judged(DeviceInfo("cuda:0", "NVIDIA GPU", available=False), diagnosis)

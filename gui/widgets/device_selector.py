@@ -67,9 +67,13 @@ class DeviceSelector(QComboBox):
             event.ignore()
 
     def _device_item(self, info: DeviceInfo) -> QStandardItem:
+        name = info.name
+        if info.memory_bytes:
+            memory = self.locale().formattedDataSize(info.memory_bytes, 1)
+            name = self.tr("%1, %2").replace("%2", memory).replace("%1", name)
         if info.available:
-            return _item(info.key, info.name, "")
-        name = self.tr("%1 (not available)").replace("%1", info.name)
+            return _item(info.key, name, "")
+        name = self.tr("%1 (not available)").replace("%1", name)
         reason = _sentence(info.reason)
         remedy = _sentence(_keep_command_together(info.remedy))
         return _item(info.key, name, f"{reason}\n{remedy}".strip(), enabled=False)

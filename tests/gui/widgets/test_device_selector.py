@@ -1,7 +1,9 @@
 """The choice of a device: only those that can compute can be chosen, and the others say why and what helps."""
 
+from dataclasses import replace
+
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QLocale, QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
@@ -94,6 +96,14 @@ def test_choosing_emits_the_key(qtbot: QtBot, selector: DeviceSelector) -> None:
     keys = heard(selector)
     qtbot.keyClick(selector, Qt.Key.Key_Down)
     assert (selector.selected_key(), keys) == ("cuda:0", ["cuda:0"])
+
+
+def test_a_card_s_memory_stands_behind_its_name_whether_it_can_be_used_or_not(selector: DeviceSelector) -> None:
+    selector.setLocale(QLocale(QLocale.Language.German))
+    broken = replace(NO_GPU, key="cuda:1", memory_bytes=3 * 2**30)
+    selector.show_devices([CPU, replace(GPU, memory_bytes=25_000_000_000), broken])
+    names = [selector.itemText(row) for row in range(3)]
+    assert names == ["CPU – 2 threads", "Big Card, 23,3 GiB", "NVIDIA GPU, 3,0 GiB (not available)"]
 
 
 def test_the_choice_survives_a_new_list_without_a_signal(qtbot: QtBot, selector: DeviceSelector) -> None:
