@@ -1,47 +1,49 @@
-"""The same jobs without a window: train, evaluate, classify, devices, and those of core.inspect_commands.
+"""The same jobs without a window: train, devices, and those of core.reading_commands and core.inspect_commands.
 
 The command rooms alone in core/ print, but for the GPU probe in a process of its own. People read tables on stdout and
 progress on stderr; with --json, stdout carries one JSON object as its last line and nothing else. Exit status: 0, 1 for
 a job that failed, 2 for wrong use.
 """
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from core.device import DeviceError, HostArray, UnknownDeviceError
+from core import benchmark_command, ink_command, inspect_commands, reading_commands, run_commands
+from core.atomic_file import UnwritableFileError
+from core.device import DeviceError, UnknownDeviceError
 from core.device_list import list_devices
-from core.digits.dataset import Dataset, DatasetError
-from core.digits.ink import InkFileError, read_ink_file
-from core.digits.mnist import BUILT_IN_FOLDER, load_mnist_test
-from core.digits.pictures import PictureError, read_picture
-from core.digits.rasterizer import rasterize
-from core.inspect_commands import COMMANDS
+from core.digits.dataset import DatasetError
+from core.digits.ink import InkFileError
+from core.digits.pictures import PictureError
 from core.nn.architecture import NetworkTextError, with_hidden_units
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
-from core.predictor import Predictor
-from core.terminal import Json, print_json, stdout
-from core.train_command import run_training
-from core.training.evaluation import accuracy_of, accuracy_per_class, confusion_matrix
+from core.terminal import Json, WrongUseError, complain, print_json, stdout
+from core.train_command import print_training, run_training
+from core.training.checkpoint import CheckpointError
 from core.training.hyperparameters import HyperparameterError
-from core.training.model_file import SHIPPED_MODEL, ModelFileError, check_can_save, load_model
+from core.training.job import TrainingJob
+from core.training.model_file import ModelFileError, check_can_save
 from core.training.presets import UnknownPresetError, find_preset
-from core.training.trainer import TrainingJob
-
-
-class WrongUseError(ValueError):
-    """An option that cannot be meant; the message says which and why."""
-
+from core.training.run_folder import RunError, RunFolder
+from core.training.storage import PrecisionError
 
 WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, WrongUseError)
-FAILURES = (DeviceError, DatasetError, InkFileError, ModelFileError, PictureError)
+FAILURES = (
+    DeviceError,
+    DatasetError,
+    InkFileError,
+    ModelFileError,
+    PictureError,
+    PrecisionError,
+    CheckpointError,
+    RunError,
+    UnwritableFileError,
+)
 
 app = typer.Typer(
     help="Train networks on handwritten digits and read digits with them. Without a command, the window opens.",
@@ -49,8 +51,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-ModelPath = Annotated[Path | None, typer.Option("--model", help="A saved network; the shipped one without it.")]
-DIGITS = [str(digit) for digit in range(10)]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -60,20 +60,20 @@ def run(arguments: Sequence[str]) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
     except WRONG_USE as error:
-        return _complain(str(error), 2)
+        return _fail(str(error), 2)
     except FAILURES as error:
-        return _complain(str(error), 1)
+        return _fail(str(error), 1)
     except MemoryError:
-        return _complain("there is not enough memory for this; choose fewer hidden units or a smaller batch", 1)
+        return _fail("there is not enough memory for this; choose fewer hidden units or a smaller batch", 1)
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        return _complain(f"something unexpected went wrong ({type(error).__name__}: {error}); please report it", 1)
+        return _fail(f"something unexpected went wrong ({type(error).__name__}: {error}); please report it", 1)
     return 0
 
 
-def _complain(sentence: str, status: int) -> int:
-    sys.stderr.write(f"inkling: {sentence}\n")
+def _fail(sentence: str, status: int) -> int:
+    complain(sentence)
     return status
 
 
@@ -111,13 +111,14 @@ def train_command(
         bool | None, typer.Option("--keep-best/--keep-last", help="Which weights to keep, by validation accuracy.")
     ] = None,
     validation_digits: Annotated[int | None, typer.Option(help="Training digits held out to measure on.")] = None,
-    precision: Annotated[str | None, typer.Option(help="float32 or float64.")] = None,
+    precision: Annotated[str | None, typer.Option(help="float32, tf32 (GPU) or float64.")] = None,
     seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
     train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
     until_accuracy: Annotated[
         float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Save the network here (safetensors, float16).")] = None,
+    run: Annotated[Path | None, typer.Option(help="Keep the run in this new folder, to resume it from there.")] = None,
     as_json: Json = False,
 ) -> None:
     """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
@@ -152,11 +153,10 @@ def train_command(
     if out is not None:
         _check_out(out)
     job = TrainingJob(preset, hyperparameters, device, until_accuracy)
-    result = run_training(job, out)
-    _print_result(result, as_json)
-    if result["outcome"] == "diverged":
-        sys.stderr.write("inkling: the loss became infinite; choose a smaller learning rate\n")
-        raise typer.Exit(1)
+    folder = None if run is None else RunFolder(run)
+    if folder is not None:
+        folder.create(job)
+    print_training(run_training(job, out, folder), as_json)
 
 
 def _check_out(path: Path) -> None:
@@ -175,124 +175,22 @@ def _with_hidden(network: str, sizes: str) -> str:
         raise WrongUseError(f"hidden is {sizes!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
 
 
-@app.command("evaluate")
-def evaluate_command(
-    model: ModelPath = None,
-    mnist_folder: Annotated[Path | None, typer.Option(help="A folder with IDX files; its test set is read.")] = None,
-    images: Annotated[Path | None, typer.Option(help="A folder with one folder of pictures per digit.")] = None,
-    ink: Annotated[Path | None, typer.Option(help="Pen strokes, one JSON object a line (.jsonl or .jsonl.gz).")] = None,
-    as_json: Json = False,
-) -> None:
-    """Measure a network: on the built-in test set, other IDX files, folders of pictures, or pen strokes."""
-    if sum(source is not None for source in (mnist_folder, images, ink)) > 1:
-        raise WrongUseError("choose one of --mnist-folder, --images and --ink")
-    predictor = _predictor(model)
-    if images is not None:
-        data = _read_image_folders(images)
-    elif ink is not None:
-        data = _read_ink(ink)
-    else:
-        data = load_mnist_test(mnist_folder or BUILT_IN_FOLDER)
-    answers = predictor.probabilities(data.images).argmax(axis=1)
-    confusion = confusion_matrix(data.labels, answers, 10)
-    result = {
-        "n": len(data),
-        "accuracy": accuracy_of(confusion),
-        "per_class": accuracy_per_class(confusion),
-        "confusion": confusion.tolist(),
-    }
-    if as_json:
-        print_json(result)
-        return
-    stdout.print(f"{result['accuracy']:.2%} of {len(data):,} digits read right")
-    stdout.print(_confusion_table(confusion, accuracy_per_class(confusion)))
-
-
-def _predictor(path: Path | None) -> Predictor:
-    return Predictor.from_model(load_model(path or SHIPPED_MODEL))
-
-
-def _read_ink(path: Path) -> Dataset:
-    samples = read_ink_file(path)
-    labels = np.array([sample.label for sample in samples], np.uint8)
-    return Dataset(np.stack([rasterize(sample.ink) for sample in samples]), labels)
-
-
-def _read_image_folders(folder: Path) -> Dataset:
-    """Every picture in the folders 0 to 9 of `folder`; one that cannot be read is named on stderr and left out."""
-    if not folder.is_dir():
-        raise DatasetError(f"there is no folder {folder}; it should hold folders named 0 to 9 with pictures in them")
-    named = [(digit, path) for digit in range(10) for path in sorted((folder / str(digit)).glob("*"))]
-    labels, pictures = [], []
-    for digit, path in named:
-        try:
-            pictures.append(read_picture(path))
-            labels.append(digit)
-        except PictureError as error:
-            _complain(f"left out: {error}", 1)
-    if not pictures:
-        raise DatasetError(f"{folder} holds no pictures; it should have folders named 0 to 9 with pictures in them")
-    return Dataset(np.stack(pictures), np.array(labels, np.uint8))
-
-
-def _confusion_table(confusion: HostArray, per_class: Iterable[float | None]) -> Table:
-    # Ten columns and two fit into eighty characters only without frames.
-    title = "Who is taken for whom: a row for each digit, a column for each answer"
-    table = Table("", "right", *DIGITS, title=title, box=None, padding=(0, 1))
-    for digit, row, share in zip(DIGITS, confusion, per_class, strict=True):
-        table.add_row(digit, "–" if share is None else f"{share:.1%}", *(str(count) if count else "·" for count in row))
-    return table
-
-
-@app.command("classify")
-def classify_command(
-    paths: Annotated[list[Path], typer.Argument(help="Picture files, one digit each.")],
-    model: ModelPath = None,
-    as_json: Json = False,
-) -> None:
-    """Say which digit each picture shows."""
-    predictor = _predictor(model)
-    results: list[dict[str, Any]] = []
-    for path in paths:
-        try:
-            probabilities = predictor.probabilities(read_picture(path)[np.newaxis])[0]
-        except PictureError as error:
-            results.append({"file": str(path), "error": str(error)})
-            _complain(str(error), 1)
-            continue
-        digit = int(probabilities.argmax())
-        results.append({"file": str(path), "digit": digit, "probabilities": [float(p) for p in probabilities]})
-        if not as_json:
-            stdout.print(f"{escape(str(path))}: {digit} ({probabilities[digit]:.1%})", soft_wrap=True)
-    if as_json:
-        print_json({"files": results})
-    if any("error" in result for result in results):
-        raise typer.Exit(1)
-
-
 @app.command("devices")
 def devices_command(as_json: Json = False) -> None:
     """List what can compute here, and for what cannot, why and what to do."""
     devices = list_devices()
     if as_json:
-        fields = ("key", "name", "available", "reason", "remedy")
-        print_json({"devices": [{name: getattr(info, name) for name in fields} for info in devices]})
+        print_json({"devices": [asdict(info) for info in devices]})
         return
     for info in devices:
-        stdout.print(f"{info.key}: {info.name}" + ("" if info.available else " (not available)"))
+        memory = f", {info.memory_bytes / 2**30:.1f} GiB" if info.memory_bytes else ""
+        lines = [f"{info.key}: {info.name}{memory}{'' if info.available else ' (not available)'}"]
         if not info.available:
-            stdout.print(f"    {info.reason}. {info.remedy}", soft_wrap=True)
+            lines.append(f"    {info.reason}. {info.remedy}")
+        # An error's own words may hold brackets, and a command to copy must not be cut in two.
+        stdout.print("\n".join(lines), soft_wrap=True, markup=False)
 
 
-for name, command in COMMANDS.items():
-    app.command(name)(command)
-
-
-def _print_result(result: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print_json(result)
-        return
-    table = Table(show_header=False)
-    for name, value in result.items():
-        table.add_row(name.replace("_", " "), "–" if value is None else str(value))
-    stdout.print(table)
+for room in (reading_commands, inspect_commands, benchmark_command, ink_command, run_commands):
+    for name, command in room.COMMANDS.items():
+        app.command(name)(command)

@@ -5,15 +5,16 @@ forward, on weights that were handed to it.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from core.device import Device, HostArray
-from core.digits.dataset import to_network_input
+from core.digits.dataset import Dataset, to_network_input
 from core.nn.network import Network
-from core.training.evaluation import EVALUATION_BATCH, samples_last
+from core.training.evaluation import EVALUATION_BATCH, confusion_matrix, samples_last
 from core.training.events import Weights
-from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
+from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
 from core.training.model_file import Model
 from core.training.presets import find_preset
 from core.workspace import Workspace
@@ -53,3 +54,15 @@ class Predictor:
                 scores = np.nan_to_num(self._network.forward(samples_last(x, INPUT_SHAPE)), copy=False)
                 answers[start : start + len(batch)] = self._loss.probabilities(scores).T
         return answers
+
+    def confusion(self, data: Dataset, interrupted: Callable[[], bool] = lambda: False) -> HostArray | None:
+        """How often each digit of `data` was answered by each: int64 (10, 10), rows true, columns answered.
+
+        None if `interrupted` answered True on the way.
+        """
+        answers = []
+        for start in range(0, len(data), EVALUATION_BATCH):
+            if interrupted():
+                return None
+            answers.append(self.probabilities(data.images[start : start + EVALUATION_BATCH]).argmax(axis=1))
+        return confusion_matrix(data.labels, np.concatenate(answers), CLASSES)

@@ -1,9 +1,10 @@
 """A training run at the terminal: progress as it goes, Ctrl-C, the file it leaves, and what is said of it in the end.
 
-It is a room of its own because it is the one command that lasts: it has to be watched and stopped. It writes to stderr
-alone; core.command_line prints what it returns.
+It is a room of its own because it is the one command that lasts: it has to be watched and stopped, and may be kept in a
+folder to go on from.
 """
 
+import hashlib
 import shlex
 import signal
 import sys
@@ -14,23 +15,33 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import numpy as np
+import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from core.digits.dataset import split
 from core.digits.mnist import load_mnist
-from core.terminal import stderr
-from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
+from core.terminal import complain, print_json, stderr, stdout
+from core.training.checkpoint import Checkpoint, Weights
+from core.training.events import Evaluated, RunNotKept, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.job import TrainingControl, TrainingJob
 from core.training.model_file import Model, WeightsTooLargeError, save_model
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.run_folder import RunFolder
+from core.training.run_recorder import RunRecorder
+from core.training.trainer import train
 
 
-def run_training(job: TrainingJob, out: Path | None) -> dict[str, Any]:
+def run_training(
+    job: TrainingJob, out: Path | None, folder: RunFolder | None = None, since: Checkpoint | None = None
+) -> dict[str, Any]:
     """Run `job` on the built-in MNIST, save what it learned to `out`, and return its figures by name.
 
-    "model" is the path written, None if there is none. Raises what train and save_model raise.
+    The run is kept in `folder`, if there is one, and goes on from `since`. "model" is the path written, None if there
+    is none. Raises what train, RunRecorder and save_model raise.
     """
     begun = time.perf_counter()
-    device_key, end = _train_with_progress(job)
+    device_key, end = _train_with_progress(job, folder, since)
     if end.reason:
         sys.stderr.write(f"inkling: the device could not go on: {end.reason}\n")
     if out is not None and not end.learned:
@@ -41,7 +52,24 @@ def run_training(job: TrainingJob, out: Path | None) -> dict[str, Any]:
     return _result(job, device_key, end, time.perf_counter() - begun, out)
 
 
-def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
+def print_training(result: dict[str, Any], as_json: bool) -> None:
+    """What run_training returned, for people or as JSON; raises typer.Exit for a run that came to nothing."""
+    if as_json:
+        print_json(result)
+    else:
+        table = Table(show_header=False)
+        for name, value in result.items():
+            table.add_row(name.replace("_", " "), "–" if value is None else str(value))
+        stdout.print(table)
+    if result["outcome"] == "diverged":
+        complain("the loss became infinite; choose a smaller learning rate")
+    if result["outcome"] in ("diverged", "failed"):
+        raise typer.Exit(1)
+
+
+def _train_with_progress(
+    job: TrainingJob, folder: RunFolder | None, since: Checkpoint | None
+) -> tuple[str, TrainingEnded]:
     """Run the job with a progress bar; returns the key of the device that computed, and the end."""
     chosen = job.hyperparameters
     splits = split(load_mnist(), chosen.validation_digits, chosen.train_limit)
@@ -49,8 +77,13 @@ def _train_with_progress(job: TrainingJob) -> tuple[str, TrainingEnded]:
     device_key, total_steps, measured = job.device_key, 1, ""
     with _stop_on_interrupt(control), _progress() as progress:
         task = progress.add_task("training", total=None)
-        for event in train(job, splits, control):
-            if isinstance(event, TrainingStarted):
+        events = train(job, splits, control, since)
+        if folder is not None:
+            events = RunRecorder(folder, job, control).record(events)
+        for event in events:
+            if isinstance(event, RunNotKept):
+                sys.stderr.write(f"inkling: the run goes on, but is not kept any more: {event.reason}\n")
+            elif isinstance(event, TrainingStarted):
                 device_key, total_steps = event.device_key, event.total_steps
             elif isinstance(event, Evaluated):
                 measured = f"{event.accuracy:.2%} {event.split}"
@@ -108,6 +141,14 @@ def _model(job: TrainingJob, end: TrainingEnded) -> Model:
     return Model(job.preset, job.hyperparameters, end.weights, facts)
 
 
+def weights_sha256(weights: Weights) -> str:
+    """The SHA-256 of all weights in the order of their names, as little-endian float32: equal only where every bit is."""
+    digest = hashlib.sha256()
+    for name in sorted(weights):
+        digest.update(np.ascontiguousarray(weights[name], "<f4").tobytes())
+    return digest.hexdigest()
+
+
 def _result(
     job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
 ) -> dict[str, Any]:
@@ -127,4 +168,5 @@ def _result(
         "outcome": end.outcome,
         "seconds_to_target": None if end.seconds_to_target is None else round(end.seconds_to_target, 4),
         "model": None if out is None else str(out),
+        "weights_sha256": weights_sha256(end.weights),
     }

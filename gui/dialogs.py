@@ -1,13 +1,14 @@
-"""The few questions the window asks by dialog: where a file lies or goes, and what to do with work that is not kept."""
+"""The few questions the window asks by dialog: where a file lies or goes and how exactly, and what becomes of work."""
 
 import enum
 from pathlib import Path
 
 from platformdirs import user_documents_path
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, SignalInstance
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from core.training.model_file import SUFFIX
+from gui.widgets.save_dialog import SaveDialog
 
 
 class Keep(enum.Enum):
@@ -28,22 +29,27 @@ class Dialogs:
     def __init__(self, window: QWidget) -> None:
         self._window = window
 
-    def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
-        """A path and how to store the weights there, "float16" or "float32"."""
-        filters = {
-            _tr("Network, float16: half the size, same answers (*.safetensors)"): "float16",
-            _tr("Network, float32: every bit of the weights (*.safetensors)"): "float32",
-        }
+    def ask_how_to_store(self, measured: SignalInstance, measured_on: str) -> str | None:
+        """One of STORAGE_PRECISIONS; `measured` brings StorageFigures, from the digits that `measured_on` names."""
+        dialog = SaveDialog(measured_on, self._window)
+        measured.connect(dialog.show_figures)
+        accepted = dialog.exec()
+        measured.disconnect(dialog.show_figures)
+        dialog.deleteLater()
+        return dialog.precision() if accepted else None
+
+    def ask_where_to_save(self, suggested_name: str) -> Path | None:
+        """The path of the file to write."""
         dialog = QFileDialog(self._window, _tr("Save network"), str(user_documents_path()))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(list(filters))
+        dialog.setNameFilter(_tr("Networks (*.safetensors)"))
         dialog.selectFile(suggested_name)
         while dialog.exec():
             path = Path(dialog.selectedFiles()[0])
             complete = path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX)
             # The dialog asks before it replaces a file, but only one of the very name that was typed.
             if complete == path or not complete.exists():
-                return complete, filters.get(dialog.selectedNameFilter(), "float16")
+                return complete
             dialog.selectFile(complete.name)
         return None
 

@@ -4,14 +4,21 @@ from PySide6.QtCore import QObject, Slot
 
 from gui.dialogs import Dialogs, Keep
 from gui.network_controller import NetworkController
+from gui.storage_controller import StorageController
 
 
 class FileController(QObject):
-    """Asks by `dialogs` and acts on `network`."""
+    """Asks by `dialogs` and acts on `network`; `storage` says what each way to save costs."""
 
-    def __init__(self, network: NetworkController, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        network: NetworkController,
+        storage: StorageController,
+        dialogs: Dialogs,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
-        self._network, self._dialogs = network, dialogs
+        self._network, self._storage, self._dialogs = network, storage, dialogs
 
     @property
     def has_unsaved(self) -> bool:
@@ -20,10 +27,16 @@ class FileController(QObject):
 
     @Slot()
     def save(self) -> None:
-        """Ask for a place, and keep the network there."""
-        where = self._dialogs.ask_where_to_save(self._network.suggested_file_name())
-        if where is not None:
-            self._network.save_file(*where)
+        """Ask for a precision and a place, and keep the network there as it stood when it was asked for."""
+        model, name = self._network.model, self._network.suggested_file_name()
+        if model is None:
+            return
+        self._storage.start(model)
+        precision = self._dialogs.ask_how_to_store(self._storage.measured, self._storage.measured_on)
+        self._storage.stop()
+        path = None if precision is None else self._dialogs.ask_where_to_save(name)
+        if precision is not None and path is not None:
+            self._network.save_file(path, precision, model)
 
     @Slot()
     def open(self) -> None:

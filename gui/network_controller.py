@@ -43,6 +43,11 @@ class NetworkController(QObject):
         """Whether the network that answers was trained here and is in no file."""
         return self._unsaved
 
+    @property
+    def model(self) -> Model | None:
+        """The network that answers, as it stands now."""
+        return self._model
+
     def open_shipped(self) -> bool:
         """Let the network that came with Inkling answer; returns whether it can."""
         return self._open(SHIPPED_MODEL, self.tr("the network that came with Inkling"))
@@ -52,16 +57,16 @@ class NetworkController(QObject):
         if self._open(path, path.name):
             self.notified.emit(self.tr("Opened %1.").replace("%1", str(path)))
 
-    def save_file(self, path: Path, stored_as: str) -> bool:
-        """Keep the network as it stands; returns whether that succeeded."""
-        if self._model is None:
-            return False
+    def save_file(self, path: Path, precision: str, model: Model) -> bool:
+        """Keep `model`, the network as it stands or stood; returns whether that succeeded."""
         try:
-            save_model(path, self._model, stored_as)
+            save_model(path, model, precision)
         except ModelFileError as error:
             self.failed.emit(str(error))
             return False
-        self._unsaved = False
+        # A network in training may have gone on while the user was asked.
+        if self._model is not None and self._model.weights is model.weights:
+            self._unsaved = False
         self.notified.emit(self.tr("Saved %1.").replace("%1", str(path)))
         return True
 

@@ -97,6 +97,10 @@ class Network:
             if isinstance(layer, Dropout):
                 layer.rng = np.random.default_rng((seed, number))
 
+    def dropout_generators(self) -> list[np.random.Generator]:
+        """What `draw` draws from, in the order of the layers."""
+        return [layer.rng for layer in self.layers if isinstance(layer, Dropout)]
+
     def draw(self, samples: int) -> None:
         """Draw what is random in the next forward in training, for so many samples: to be called before each."""
         for _, layer, inputs in _walk(self.layers, self.input_shape):

@@ -23,6 +23,10 @@ class Optimizer:
 
     def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
         self.device, self.xp = device, device.xp
+        self.steps = 0
+        """Updates prepared so far."""
+        self.memory: list[Array] = []
+        """What the rule remembers from step to step, arrays beside the parameters; with `steps`, all of its state."""
         self.momentum, self.weight_decay, self.clip_norm = 0.9, 0.0, 0.0
         self._parameters, self._gradients = parameters, gradients
         self._scratch = self.xp.empty(min(device.piece_size, len(parameters)), parameters.dtype)
@@ -31,6 +35,7 @@ class Optimizer:
 
     def prepare(self, learning_rate: float) -> None:
         """Let the next `update` use `learning_rate`, not negative."""
+        self.steps += 1
         self._now.set(*self._numbers(learning_rate))
 
     def _numbers(self, learning_rate: float) -> tuple[float, ...]:
@@ -61,8 +66,9 @@ class Optimizer:
         self.device.add_scaled(self._parameters, self.weight_decay, out=self._gradients)
 
     def _state(self) -> Array:
-        """An array beside the parameters, zeros at the start."""
-        return self.xp.zeros_like(self._parameters)
+        """One more array of `memory`, zeros at the start."""
+        self.memory.append(self.xp.zeros_like(self._parameters))
+        return self.memory[-1]
 
     def _pieces(self, *state: Array) -> list[tuple[Array, ...]]:
         """Views of matching pieces: (parameters, gradients, scratch, *state) each, made once."""
@@ -157,14 +163,12 @@ class Adam(Optimizer):
 
     def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
         super().__init__(parameters, gradients, device)
-        self._steps = 0
         self._work = self._pieces(self._state(), self._state())
 
     def _numbers(self, learning_rate: float) -> tuple[float, ...]:
         """The step and epsilon, both freed of the start at 0, and what is left of a parameter that decays by itself."""
-        self._steps += 1
-        second_correction = (1 - self.BETA2**self._steps) ** 0.5
-        rate = learning_rate * second_correction / (1 - self.BETA1**self._steps)
+        second_correction = (1 - self.BETA2**self.steps) ** 0.5
+        rate = learning_rate * second_correction / (1 - self.BETA1**self.steps)
         return -rate, self.EPSILON * second_correction, 1.0 - learning_rate * self.weight_decay
 
     def _step(self) -> None:

@@ -8,11 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from core.device import HostArray
+from core.training.checkpoint import Checkpoint
+from core.training.checkpoint import Weights as Weights
 from core.training.hyperparameters import Hyperparameters
-
-Weights: TypeAlias = Mapping[str, HostArray]
-"""All parameters of a network by name, read-only host copies."""
 
 OUTCOMES = ("completed", "target", "stopped", "diverged", "failed")
 
@@ -81,8 +79,9 @@ class TrainingEnded:
 
     `weights` are those kept, the last finite ones or the best, and the accuracies (0..1) theirs; `validation_accuracy`
     is None where nothing is held out. `learned` is False if these are still the start weights: no step was made, or the
-    run diverged or failed before any were published. `seconds_to_target` is None unless the target was reached. `reason`
-    says in one sentence why a run failed: its device could not go on; the weights are then the last that were published.
+    run diverged or failed before any were published. `seconds_to_target` is None unless the target was reached.
+    `reason` says in one sentence why a run failed: its device could not go on; the weights are then the last that were
+    published.
     """
 
     outcome: str
@@ -99,6 +98,27 @@ class TrainingEnded:
     reason: str = ""
 
 
+@dataclass(frozen=True)
+class Checkpointed:
+    """All that a run needs to go on from here: told when it was asked for, and where a run completes or is stopped."""
+
+    checkpoint: Checkpoint
+
+
+@dataclass(frozen=True)
+class RunNotKept:
+    """The run goes on, but from here on nothing of it is written to its folder; `reason` says why and what to do."""
+
+    reason: str
+
+
 Event: TypeAlias = (
-    TrainingStarted | StepsCompleted | Evaluated | WeightsPublished | HyperparametersChanged | TrainingEnded
+    TrainingStarted
+    | StepsCompleted
+    | Evaluated
+    | WeightsPublished
+    | HyperparametersChanged
+    | Checkpointed
+    | RunNotKept
+    | TrainingEnded
 )

@@ -5,6 +5,8 @@ the very same. Which batch comes next, at which rate, and when to look is up to 
 """
 
 from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
 from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
 from core.nn.optimizers import OPTIMIZERS
+from core.training.checkpoint import LearnerState
 from core.training.evaluation import DeviceDataset, samples_last
 from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
 from core.training.presets import Preset, find_preset
@@ -47,6 +50,8 @@ class Learner:
             self._workspace = Workspace(self.device, np.intp)
         self.records = True
         """Whether steps are recorded, where the device can; if not, every step asks each part anew."""
+        self._pass_began: Any = None
+        self._taken = 0
         self._recorded: dict[tuple[int, tuple[int, int]], Callable[[], None]] = {}
         self.apply(chosen)
 
@@ -63,9 +68,14 @@ class Learner:
                 mine.rate = wanted.rate
         self._recorded.clear()
 
-    def batches(self) -> Iterator[HostArray]:
-        """One pass over the digits in a new random order: their rows, a batch at a time, the last what is left."""
-        yield from minibatches(shuffled(len(self.data), self._shuffle_rng), self.hyperparameters.batch_size)
+    def batches(self, skip: int = 0) -> Iterator[HostArray]:
+        """One pass over the digits in a new random order: their rows, a batch at a time, the last what is left.
+
+        `skip`: how many batches of this pass have been learned from already.
+        """
+        self._pass_began, self._taken = self._shuffle_rng.bit_generator.state, skip
+        order = shuffled(len(self.data), self._shuffle_rng)
+        yield from islice(minibatches(order, self.hyperparameters.batch_size), skip, None)
 
     def full_batches(self) -> Iterator[HostArray]:
         """Pass after pass without end, each without a smaller batch at its end: no two steps differ in size."""
@@ -101,6 +111,7 @@ class Learner:
         if self.average is not None:
             self.average.prepare()
         self._tally.count += count
+        self._taken += 1
 
     def _compute(self, rows: Array) -> None:
         chosen = self.hyperparameters
@@ -116,6 +127,51 @@ class Learner:
         self.optimizer.update()
         if self.average is not None:
             self.average.add()
+
+    def state(self) -> LearnerState:
+        """What `restore` wants to go on from here; between the batches of a pass, from the pass's start on."""
+        with self.device.activate():
+            arrays = {name: self.device.to_host(array) for name, array in self._state_arrays().items()}
+        within_a_pass = 0 < self._taken < -(-len(self.data) // self.hyperparameters.batch_size)
+        shuffle = self._pass_began if within_a_pass else self._shuffle_rng.bit_generator.state
+        generators = [shuffle, *(rng.bit_generator.state for rng in self._generators())]
+        counters = {
+            "optimizer_steps": self.optimizer.steps,
+            "average_steps": 0 if self.average is None else self.average.steps,
+            "digits_since_report": self._tally.count,
+            "generators": generators,
+        }
+        return LearnerState(arrays, counters)
+
+    def restore(self, state: LearnerState) -> None:
+        """Go on from `state`, that of a learner with the same job and digits.
+
+        Raises ValueError if it is of another, KeyError or TypeError if it is none; this learner is of no use then.
+        """
+        mine = self._state_arrays()
+        if {name: array.shape for name, array in mine.items()} != {n: a.shape for n, a in state.arrays.items()}:
+            raise ValueError("the state is that of another network or optimizer")
+        with self.device.activate():
+            for name, array in mine.items():
+                array[...] = self.device.to_device(state.arrays[name].astype(array.dtype))
+        counters = state.counters
+        self.optimizer.steps = int(counters["optimizer_steps"])
+        self._tally.count = int(counters["digits_since_report"])
+        if self.average is not None:
+            self.average.steps = int(counters["average_steps"])
+        generators = (self._shuffle_rng, *self._generators())
+        for rng, told in zip(generators, counters["generators"], strict=True):
+            rng.bit_generator.state = told
+
+    def _state_arrays(self) -> dict[str, Array]:
+        arrays = {"parameters": self.network.parameters, "state": self.network.state, **self._tally.sums()}
+        arrays |= {f"optimizer{i}": array for i, array in enumerate(self.optimizer.memory)}
+        if self.average is not None:
+            arrays["average"] = self.average.network.parameters
+        return arrays
+
+    def _generators(self) -> list[np.random.Generator]:
+        return [self._augmentation_rng, *self.network.dropout_generators()]
 
     def read_and_reset(self) -> tuple[float, float]:
         """Mean loss and accuracy (0..1) over the digits of the steps since the last call, at least one."""
@@ -153,15 +209,15 @@ class _Average:
     def __init__(self, of: Network, preset: Preset, chosen: Hyperparameters) -> None:
         self._of = of
         self._kept = chosen.averaging
-        self._steps = 0
+        self.steps = 0
         self._now = of.device.scalars(2, of.dtype)
         self.network = _make_network(preset, chosen, of.device, of.dtype)
         self.network.parameters[...] = of.parameters
 
     def prepare(self) -> None:
         """Let the next `add` weigh what is remembered as is right for this step."""
-        kept = min(self._kept, (1.0 + self._steps) / (10.0 + self._steps))
-        self._steps += 1
+        kept = min(self._kept, (1.0 + self.steps) / (10.0 + self.steps))
+        self.steps += 1
         self._now.set(kept, 1.0 - kept)
 
     def add(self) -> None:
@@ -200,6 +256,10 @@ class _Tally:
         xp.equal(answers, labels, out=right)
         xp.sum(right, out=self._now)
         xp.add(self._right, self._now, out=self._right)
+
+    def sums(self) -> dict[str, Array]:
+        """The loss and the right answers of all digits since the last report."""
+        return {"loss_sum": self._loss, "right_sum": self._right}
 
     def read_and_reset(self) -> tuple[float, float]:
         """Mean loss and accuracy (0..1) over the digits since the last call."""

@@ -1,8 +1,9 @@
 """A trained network as a file: safetensors, with enough in its metadata to rebuild the network and to know its worth.
 
-Weights are stored as float16 unless float32 is asked for: half the size, and no digit is read differently for it in
-practice. A file is untrusted: names, shapes, dtypes and numbers are all checked against what its own metadata says
-before anything is built from it, and it is never executed. Writing is atomic: a file is either the old or the new one.
+Weights are stored as float16 unless float32 or int8 is asked for (see core.training.storage): half the size, and no
+digit is read differently for it in practice. A file is untrusted: names, shapes, dtypes and numbers are all checked
+against what its own metadata says before anything is built from it, and it is never executed. Writing is atomic: a file
+is either the old or the new one.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,15 @@ from core.nn.network import weight_shapes
 from core.training.events import Weights
 from core.training.hyperparameters import INPUT_SHAPE, HyperparameterError, Hyperparameters
 from core.training.presets import UnknownPresetError, find_preset
+from core.training.storage import SCALE, PrecisionError, decode, encode, stored, tensor_kinds
 
 SHIPPED_MODEL = Path(__file__).resolve().parents[2] / "assets" / "shipped.safetensors"
 SUFFIX = ".safetensors"
-STORED_DTYPES = {"float16": "F16", "float32": "F32"}
+DTYPES = {"F16": "float16", "F32": "float32", "I8": "int8"}
+"""By the format's own names."""
 FORMAT = "inkling-network"
-FORMAT_VERSION = "2"
+FORMAT_VERSIONS = {"float32": "2", "float16": "2", "int8": "3"}
+"""By precision: only a file that earlier versions of Inkling cannot read has another number."""
 
 
 class ModelFileError(ValueError):
@@ -62,21 +66,23 @@ class Model:
         return accuracy if 0.0 <= accuracy <= 1.0 else None
 
 
-def save_model(path: Path, model: Model, stored_as: str = "float16") -> None:
-    """Write `model` to `path`, weights as "float16" or "float32"; raises ModelFileError and leaves no trace then."""
-    metadata = {
-        **model.facts,
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "inkling_version": VERSION,
-        "preset": model.preset,
-        "hyperparameters": json.dumps(model.hyperparameters.as_dict()),
-    }
-    with np.errstate(over="ignore"):
-        tensors = {name: np.ascontiguousarray(w, dtype=stored_as) for name, w in model.weights.items()}
-    if not all(np.isfinite(tensor).all() for tensor in tensors.values()):
-        raise WeightsTooLargeError(f"some weights are too large for {stored_as}; save {path.name} as float32 instead")
-    _write_atomically(path, save(tensors, metadata))
+def save_model(path: Path, model: Model, precision: str = "float16") -> None:
+    """Write `model` to `path`, weights as "float32", "float16" or "int8"; raises ModelFileError, leaving no trace."""
+    try:
+        content = _content(model, precision)
+    except PrecisionError as error:
+        raise WeightsTooLargeError(f"{error}; save {path.name} as float32 instead") from None
+    _write_atomically(path, content)
+
+
+def file_size(model: Model, precision: str) -> int:
+    """The bytes of the file that save_model would write; raises PrecisionError if the weights do not fit."""
+    return len(_content(model, precision))
+
+
+def as_stored(model: Model, precision: str) -> Model:
+    """`model` as it would come back from such a file; raises PrecisionError if the weights do not fit."""
+    return replace(model, weights=stored(model.weights, precision))
 
 
 def check_can_save(path: Path) -> None:
@@ -105,8 +111,9 @@ def load_model(path: Path) -> Model:
         with safe_open(path, framework="numpy") as file:
             metadata = dict(file.metadata() or {})
             preset, hyperparameters = _recipe(path, metadata)
-            _check_tensors(path, file, preset, hyperparameters)
-            weights = {name: _finite(path, name, file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+            quantized = metadata["format_version"] == FORMAT_VERSIONS["int8"]
+            _check_tensors(path, file, preset, hyperparameters, quantized)
+            weights = _sound(path, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
     except (SafetensorError, OSError, MemoryError) as error:
         reason = str(error).partition("\n")[0][:200]
         raise ModelFileError(
@@ -117,11 +124,24 @@ def load_model(path: Path) -> Model:
     return Model(preset, hyperparameters, weights, facts)
 
 
+def _content(model: Model, precision: str) -> bytes:
+    """The whole file; raises PrecisionError if the weights do not fit."""
+    metadata = {
+        **model.facts,
+        "format": FORMAT,
+        "format_version": FORMAT_VERSIONS[precision],
+        "inkling_version": VERSION,
+        "preset": model.preset,
+        "hyperparameters": json.dumps(model.hyperparameters.as_dict()),
+    }
+    return save(encode(model.weights, precision), metadata)
+
+
 def _recipe(path: Path, metadata: Mapping[str, str]) -> tuple[str, Hyperparameters]:
     """The preset and hyperparameters the metadata names, checked."""
     if metadata.get("format") != FORMAT:
         raise ModelFileError(f"{path} was not saved by Inkling: its metadata names no network; choose another file")
-    if metadata.get("format_version") != FORMAT_VERSION:
+    if metadata.get("format_version") not in FORMAT_VERSIONS.values():
         raise ModelFileError(f"{path} was saved by another version of Inkling; open it with that one, or update")
     try:
         preset = find_preset(metadata.get("preset", "")).name
@@ -135,29 +155,36 @@ def _recipe(path: Path, metadata: Mapping[str, str]) -> tuple[str, Hyperparamete
         ) from None
 
 
-def _check_tensors(path: Path, file: Any, preset: str, hyperparameters: Hyperparameters) -> None:
+def _check_tensors(path: Path, file: Any, preset: str, hyperparameters: Hyperparameters, quantized: bool) -> None:
     """Names, shapes and dtypes, from the header alone: nothing is loaded yet."""
-    wanted = weight_shapes(find_preset(preset).build_layers(hyperparameters.network), INPUT_SHAPE)
+    shapes = weight_shapes(find_preset(preset).build_layers(hyperparameters.network), INPUT_SHAPE)
+    wanted = tensor_kinds(shapes, quantized)
     found = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118
     if set(found) != set(wanted):
         odd = min(set(found) ^ set(wanted))
         kind = "lacks" if odd in wanted else "has an unknown"
         raise ModelFileError(f"{path} {kind} weight {odd[:60]!r} for {preset}; choose a network saved by Inkling")
-    for name, entry in found.items():
-        if tuple(entry.get_shape()) != wanted[name]:
+    for name, (dtypes, shape) in wanted.items():
+        entry = found[name]
+        if tuple(entry.get_shape()) != shape:
             raise ModelFileError(
                 f"{path} does not fit its own description: {name} has the shape {tuple(entry.get_shape())}, "
-                f"where {wanted[name]} is wanted; choose another file"
+                f"where {shape} is wanted; choose another file"
             )
-        if entry.get_dtype() not in STORED_DTYPES.values():
-            raise ModelFileError(f"{path} stores {name} as {entry.get_dtype()}; Inkling reads float16 and float32")
+        if DTYPES.get(entry.get_dtype()) not in dtypes:
+            known = " and ".join(dtypes)
+            raise ModelFileError(f"{path} stores {name} as {entry.get_dtype()}; Inkling reads {known} there")
 
 
-def _finite(path: Path, name: str, tensor: HostArray) -> HostArray:
-    weights = np.asarray(tensor, np.float32)
-    if not np.isfinite(weights).all():
-        raise ModelFileError(f"{path} holds weights that are not finite numbers (in {name}); choose another file")
-    weights.flags.writeable = False
+def _sound(path: Path, tensors: Mapping[str, HostArray]) -> dict[str, HostArray]:
+    """The weights that `tensors` stand for, all numbers checked."""
+    for name, tensor in tensors.items():
+        if name.endswith(SCALE) and not (np.isfinite(tensor) & (tensor > 0)).all():
+            raise ModelFileError(f"{path} has scales that are no numbers above 0 (in {name}); choose another file")
+    weights = decode(tensors)
+    for name, w in weights.items():
+        if not np.isfinite(w).all():
+            raise ModelFileError(f"{path} holds weights that are not finite numbers (in {name}); choose another file")
     return weights
 
 

@@ -45,7 +45,7 @@ def decode(tensors: Mapping[str, HostArray]) -> dict[str, HostArray]:
         if not name.endswith(SCALE):
             weights[name] = np.array(tensor, np.float32)
             if name + SCALE in tensors:
-                with np.errstate(over="ignore"):
+                with np.errstate(over="ignore", invalid="ignore"):
                     weights[name] *= tensors[name + SCALE][:, np.newaxis]
             weights[name].flags.writeable = False
     return weights

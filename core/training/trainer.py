@@ -4,20 +4,20 @@ It decides when to report, evaluate, publish weights and stop, all by counts, so
 each time. What runs between two events is the consumer's affair: nothing here waits for it, prints or draws.
 """
 
-import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 
 import numpy as np
 
 from core.device import Device, DeviceError, HostArray
 from core.digits.dataset import Dataset, Splits
-from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
 from core.nn.schedules import SCHEDULES, warmed_up
+from core.training.checkpoint import Checkpoint, CheckpointError
 from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
+    Checkpointed,
     Evaluated,
     Event,
     HyperparametersChanged,
@@ -31,98 +31,33 @@ from core.training.hyperparameters import (
     CHANGEABLE,
     CLASSES,
     INPUT_SHAPE,
-    HyperparameterError,
     Hyperparameters,
 )
+from core.training.job import TrainingControl as TrainingControl
+from core.training.job import TrainingJob as TrainingJob
+from core.training.job import check_change as check_change
 from core.training.learner import Learner
 from core.training.presets import find_preset
 
 REPORT_EVERY_DIGITS = 1000
 
 
-@dataclass(frozen=True)
-class TrainingJob:
-    """All that determines a run, its data aside. `until_accuracy` (0..1): stop once the test accuracy reaches it."""
-
-    preset: str
-    hyperparameters: Hyperparameters
-    device_key: str = "auto"
-    until_accuracy: float | None = None
-
-
-class TrainingControl:
-    """Pause, resume and stop a run from any thread; the trainer asks at every step."""
-
-    def __init__(self) -> None:
-        self._going = threading.Event()
-        self._going.set()
-        self._stop = False
-        self._lock = threading.Lock()
-        self._wanted: Hyperparameters | None = None
-
-    def pause(self) -> None:
-        """Hold the run after the step it is in."""
-        self._going.clear()
-        if self._stop:  # A stop that came in between must not be held.
-            self._going.set()
-
-    def resume(self) -> None:
-        """Let a paused run go on."""
-        self._going.set()
-
-    def stop(self) -> None:
-        """End the run after the step it is in, paused or not; what it learned is kept."""
-        self._stop = True
-        self._going.set()
-
-    def change(self, hyperparameters: Hyperparameters) -> None:
-        """Go on with these from the next step; they should differ from the run's as `check_change` allows."""
-        with self._lock:
-            self._wanted = hyperparameters
-
-    def take_change(self) -> Hyperparameters | None:
-        """What was last asked for by `change` and not yet taken."""
-        with self._lock:
-            wanted, self._wanted = self._wanted, None
-        return wanted
-
-    def should_stop(self) -> bool:
-        """Whether to end; while paused, this waits."""
-        if not self._stop:
-            self._going.wait()
-        return self._stop
-
-
-def train(job: TrainingJob, splits: Splits, control: TrainingControl | None = None) -> Iterator[Event]:
+def train(
+    job: TrainingJob, splits: Splits, control: TrainingControl | None = None, since: Checkpoint | None = None
+) -> Iterator[Event]:
     """Run `job` on `splits`; the last event is a TrainingEnded with the weights to keep, even if the device fails.
 
+    With `since`, a checkpoint of the same job, it goes on from there: on the CPU, all that follows is bit for bit what
+    it would have been without the break.
+
     Raises DeviceError if the device cannot compute, DatasetError if the batch is larger than the training set,
-    UnknownPresetError for a preset that does not exist; nothing has been done then.
+    UnknownPresetError for a preset that does not exist, CheckpointError for a checkpoint of another job; nothing has
+    been done then.
     """
-    return _Run(job, splits, control or TrainingControl()).events()
-
-
-def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -> None:
-    """Raises HyperparameterError if a run cannot go on with `after`: only `CHANGEABLE` choices may differ."""
-    for field in fields(Hyperparameters):
-        if field.name not in CHANGEABLE and getattr(before, field.name) != getattr(after, field.name):
-            words = field.name.replace("_", " ")
-            raise HyperparameterError(f"{words} cannot be changed while training; it counts from the next run on")
-    if before.network != after.network:
-        old, new = (find_preset(preset).build_layers(chosen.network) for chosen in (before, after))
-        same = [
-            type(a) is type(b) and (isinstance(a, Dropout) or _settings(a) == _settings(b))
-            for a, b in zip(old, new, strict=False)
-        ]
-        if len(old) != len(new) or not all(same):
-            raise HyperparameterError(
-                "of the network, only dropout can be changed while training; the rest counts from the next run on"
-            )
-
-
-def _settings(layer: object) -> dict[str, object]:
-    """A layer's own settings: the plain values it was made with."""
-    return {name: value for name, value in vars(layer).items() if isinstance(value, bool | int | float)}
+    run = _Run(job, splits, control or TrainingControl())
+    if since is not None:
+        run.restore(since)
+    return run.events()
 
 
 class _Run:
@@ -140,7 +75,8 @@ class _Run:
         self.last_loss: float | None = None
         self.seconds_to_target: float | None = None
         self.outcome = "completed"
-        self.finite_weights, self.published = self.network.export_weights(), False
+        self.finite_weights: Weights = self.network.export_weights()
+        self.published = False
         self.best: tuple[float, int, Weights] | None = None
         self._apply(chosen)
 
@@ -175,13 +111,15 @@ class _Run:
             yield from self._epoch()
             if self._has_lost_patience():
                 break
+        if self.outcome in ("completed", "stopped"):
+            yield Checkpointed(self._checkpoint())
         yield self._ended()
 
     def _epoch(self) -> Iterator[Event]:
         """One pass over the training digits; leaves early, with another outcome, when the run is to end."""
         evaluate_every = self.hyperparameters.evaluate_every
         report_steps = max(1, REPORT_EVERY_DIGITS // self.hyperparameters.batch_size)
-        for rows in self.learner.batches():
+        for rows in self.learner.batches(skip=self.step % self.steps_per_epoch):
             if self.control.should_stop():
                 self.outcome = "stopped"
                 return
@@ -195,6 +133,37 @@ class _Run:
                 yield from self._evaluations()
             if self.outcome != "completed":
                 return
+            if self.control.take_checkpoint_wish():
+                yield Checkpointed(self._checkpoint())
+
+    def _checkpoint(self) -> Checkpoint:
+        progress = {
+            "step": self.step,
+            "samples": self.samples,
+            "train_seconds": self.train_seconds,
+            "train_loss": self.last_loss,
+            "published": self.published,
+            "best": None if self.best is None else self.best[:2],
+            "total_steps": self.total_steps,
+        }
+        best = {} if self.best is None else self.best[2]
+        return Checkpoint(self.hyperparameters, progress, self.learner.state(), self.finite_weights, best)
+
+    def restore(self, since: Checkpoint) -> None:
+        """Go on from `since`; raises CheckpointError if it is of another job."""
+        progress = since.progress
+        try:
+            check_change(self.job.preset, self.hyperparameters, since.hyperparameters)
+            self.learner.restore(since.learner)
+            self.step, self.samples = int(progress["step"]), int(progress["samples"])
+            self.train_seconds, self.last_loss = float(progress["train_seconds"]), progress["train_loss"]
+            self.published, self.finite_weights = bool(progress["published"]), since.published
+            if progress["best"] is not None:
+                self.best = (float(progress["best"][0]), int(progress["best"][1]), since.best)
+            self._apply(since.hyperparameters)
+            self.total_steps = int(progress["total_steps"])
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise CheckpointError(f"the checkpoint does not belong to this run ({error}); start the run anew") from None
 
     def _take_change(self) -> Iterator[Event]:
         wanted, before = self.control.take_change(), self.hyperparameters
@@ -321,7 +290,7 @@ class _Run:
         test_set: DeviceDataset,
         learned: bool,
     ) -> TrainingEnded:
-        """`network` holds `weights` and lives on the same device as the sets, which nothing keeps from being measured."""
+        """The last event; `network` holds `weights` and lives on the device of the sets, which nothing interrupts."""
         loss = self.learner.preset.loss(network.device, network.dtype)
         validation = evaluate(network, loss, validation_set) if validation_set else None
         test = evaluate(network, loss, test_set)

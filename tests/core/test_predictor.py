@@ -164,3 +164,14 @@ def test_a_variance_below_zero_from_a_file_still_gives_probabilities(few_digits:
     p = Predictor("quick-cnn", Hyperparameters(CONV), weights).probabilities(few_digits.test.images[:3])
     assert np.isfinite(p).all()
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_the_confusion_is_counted_over_all_digits_and_can_be_interrupted(few_digits: DigitSets) -> None:
+    data, predictor = few_digits.train, Predictor("quick-mlp", chosen("quick-mlp"), random_weights("quick-mlp", 1))
+    assert len(data) > 2 * EVALUATION_BATCH
+    counted = np.zeros((10, 10), int)
+    for label, picture in zip(data.labels, data.images, strict=True):
+        counted[label, predictor.probabilities(picture[np.newaxis])[0].argmax()] += 1
+    np.testing.assert_array_equal(predictor.confusion(data), counted)
+    asked = iter([False, False, True])
+    assert predictor.confusion(data, lambda: next(asked)) is None

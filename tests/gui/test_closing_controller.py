@@ -13,6 +13,7 @@ from gui.closing_controller import ClosingController
 from gui.dialogs import Keep
 from gui.file_controller import FileController
 from gui.network_controller import NetworkController
+from gui.storage_controller import StorageController
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
 
@@ -29,8 +30,11 @@ class Person:
         self.asked.append(training)
         return self.keep
 
-    def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
-        return self.where
+    def ask_how_to_store(self, measured: object, measured_on: str) -> str | None:
+        return self.where and self.where[1]
+
+    def ask_where_to_save(self, suggested_name: str) -> Path | None:
+        return self.where and self.where[0]
 
 
 class House:
@@ -41,7 +45,7 @@ class House:
         self.training.job_accepted.connect(self.network.on_job_accepted)
         self.training.weights_published.connect(self.network.on_weights_published)
         self.training.ended.connect(self.network.on_ended)
-        files = FileController(self.network, self.person)  # type: ignore[arg-type]
+        files = FileController(self.network, StorageController(), self.person)  # type: ignore[arg-type]
         self.closing = ClosingController(self.training, files, self.person)  # type: ignore[arg-type]
         self.closed = 0
         self.closing.close_allowed.connect(self._close)

@@ -4,11 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton, QRadioButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.training.storage import STORAGE_PRECISIONS
 from gui.dialogs import Dialogs, Keep
+from gui.widgets.save_dialog import StorageFigures
+
+ON_THE_WORDS = QPoint(24, 8)
 
 
 @pytest.fixture
@@ -68,18 +72,65 @@ def test_escape_stays(qtbot: QtBot, dialogs: Dialogs) -> None:
     assert dialogs.ask_before_closing(training=True) is Keep.STAY
 
 
-@pytest.mark.parametrize("stored_as", ["float16", "float32"])
-def test_saving_asks_for_a_place_and_a_precision(dialogs: Dialogs, tmp_path: Path, stored_as: str) -> None:
+class Measurements(QObject):
+    """Tells what is measured, as the storage controller does."""
+
+    measured = Signal(StorageFigures)
+
+
+def choice(dialog: QWidget, precision: str) -> QRadioButton:
+    found = dialog.findChild(QRadioButton, f"{precision}Choice")
+    assert isinstance(found, QRadioButton)
+    return found
+
+
+@pytest.mark.parametrize("precision", STORAGE_PRECISIONS)
+def test_saving_asks_for_a_precision_and_shows_what_is_measured_meanwhile(
+    qtbot: QtBot, dialogs: Dialogs, precision: str
+) -> None:
+    measurements, texts = Measurements(), []
+
+    def choose(dialog: QWidget) -> None:
+        measurements.measured.emit(StorageFigures(precision, 420_000, 0.9871))
+        texts.append(choice(dialog, precision).text())
+        qtbot.mouseClick(choice(dialog, precision), Qt.MouseButton.LeftButton, pos=ON_THE_WORDS)
+        qtbot.mouseClick(dialog.findChild(QPushButton, "saveButton"), Qt.MouseButton.LeftButton)
+
+    when_open(choose)
+    assert dialogs.ask_how_to_store(measurements.measured, "Measured on ten digits.") == precision
+    assert texts == [f"{precision} – 0.42 MB – 98.71 %"]
+    # What comes too late reaches no dialog that is gone.
+    measurements.measured.emit(StorageFigures(precision, 1, 1.0))
+
+
+def test_escape_saves_nothing(qtbot: QtBot, dialogs: Dialogs) -> None:
+    when_open(lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Escape))
+    assert dialogs.ask_how_to_store(Measurements().measured, "") is None
+
+
+def test_saving_asks_for_a_place(dialogs: Dialogs, tmp_path: Path) -> None:
     def choose(dialog: QWidget) -> None:
         assert isinstance(dialog, QFileDialog)
-        assert "half the size" in dialog.nameFilters()[0]
         dialog.setDirectory(str(tmp_path))
-        dialog.selectNameFilter(next(name for name in dialog.nameFilters() if stored_as in name))
         type_name(dialog, "mine-98.24")
         dialog.accept()
 
     when_open(choose)
-    assert dialogs.ask_where_to_save("x.safetensors") == (tmp_path / "mine-98.24.safetensors", stored_as)
+    assert dialogs.ask_where_to_save("x.safetensors") == tmp_path / "mine-98.24.safetensors"
+
+
+def test_the_suggested_name_stands_in_the_field(dialogs: Dialogs) -> None:
+    names: list[str] = []
+
+    def look(dialog: QWidget) -> None:
+        edit = dialog.findChild(QLineEdit)
+        assert edit is not None
+        names.append(edit.text())
+        dialog.reject()  # type: ignore[attr-defined]
+
+    when_open(look)
+    dialogs.ask_where_to_save("quick-mlp-98.71.safetensors")
+    assert names == ["quick-mlp-98.71.safetensors"]
 
 
 def test_a_file_dialog_that_is_cancelled_asks_for_nothing(dialogs: Dialogs) -> None:

@@ -53,7 +53,7 @@ def test_a_trained_network_is_unsaved_until_it_is_in_a_file(
     follow(controller, small_job, events)
     assert controller.has_unsaved
     path = tmp_path / controller.suggested_file_name()
-    assert controller.save_file(path, "float32")
+    assert controller.save_file(path, "float32", controller.model)
     assert not controller.has_unsaved
     saved, end = load_model(path), events[-1]
     assert isinstance(end, TrainingEnded)
@@ -68,7 +68,7 @@ def test_a_network_in_training_can_be_saved_as_it_stands(
 ) -> None:
     published = [event for event in events if isinstance(event, WeightsPublished)]
     follow(controller, small_job, events[: events.index(published[1])])
-    assert controller.save_file(tmp_path / "half-way.safetensors", "float32")
+    assert controller.save_file(tmp_path / "half-way.safetensors", "float32", controller.model)
     saved = load_model(tmp_path / "half-way.safetensors")
     measured = next(event for event in events if isinstance(event, Evaluated) and event.step == published[0].step)
     assert saved.facts["validation_accuracy"] == f"{measured.accuracy:.4f}"
@@ -86,7 +86,7 @@ def test_what_was_changed_on_the_way_is_kept_with_the_network(
         if isinstance(event, WeightsPublished) and event.step == 5:
             control.change(wanted)
     follow(controller, small_job, events)
-    assert controller.save_file(tmp_path / "changed.safetensors", "float16")
+    assert controller.save_file(tmp_path / "changed.safetensors", "float16", controller.model)
     saved = load_model(tmp_path / "changed.safetensors")
     assert saved.hyperparameters == wanted
     assert json.loads(saved.facts["changes"]) == [{"step": 0, "learning_rate": 0.03}, {"step": 5, "augment": 0.5}]
@@ -99,7 +99,7 @@ def test_a_run_without_changes_notes_none_even_after_one_with_some(
     change = HyperparametersChanged(10, 1000, 1.0, 0.1, {"epochs": 2}, chosen, 20)
     follow(controller, small_job, [*events[:-1], change, events[-1]])
     follow(controller, small_job, events)
-    assert controller.save_file(tmp_path / "plain.safetensors", "float16")
+    assert controller.save_file(tmp_path / "plain.safetensors", "float16", controller.model)
     saved = load_model(tmp_path / "plain.safetensors")
     assert "changes" not in saved.facts
     assert saved.hyperparameters == small_job.hyperparameters
@@ -116,6 +116,23 @@ def test_each_run_gets_a_predictor_of_its_own(
     assert predictors[0] is not predictors[1]
 
 
+def test_a_network_that_went_on_while_it_was_saved_is_still_unsaved(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
+) -> None:
+    published = [event for event in events if isinstance(event, WeightsPublished)]
+    later = events.index(published[1])
+    follow(controller, small_job, events[:later])
+    asked_for = controller.model
+    for event in published[1:]:
+        controller.on_weights_published(event)
+    assert controller.save_file(tmp_path / "early.safetensors", "float32", asked_for)
+    saved = load_model(tmp_path / "early.safetensors")
+    assert all(np.array_equal(saved.weights[name], w) for name, w in published[0].weights.items())
+    assert controller.has_unsaved
+    assert controller.save_file(tmp_path / "late.safetensors", "float32", controller.model)
+    assert not controller.has_unsaved
+
+
 def test_float16_is_half_the_size(
     controller: NetworkController, small_job: TrainingJob, events: list[Event], tmp_path: Path
 ) -> None:
@@ -123,7 +140,7 @@ def test_float16_is_half_the_size(
     sizes = {}
     for stored_as in ("float16", "float32"):
         path = tmp_path / f"{stored_as}.safetensors"
-        assert controller.save_file(path, stored_as)
+        assert controller.save_file(path, stored_as, controller.model)
         sizes[stored_as] = path.stat().st_size
     assert sizes["float16"] == pytest.approx(sizes["float32"] / 2, rel=0.02)
 
@@ -162,7 +179,7 @@ def test_a_place_that_cannot_be_written_is_told_and_the_network_stays_unsaved(
 ) -> None:
     follow(controller, small_job, events)
     with qtbot.waitSignal(controller.failed) as failed:
-        assert not controller.save_file(tmp_path / "absent" / "x.safetensors", "float16")
+        assert not controller.save_file(tmp_path / "absent" / "x.safetensors", "float16", controller.model)
     assert "x.safetensors" in failed.args[0]
     assert controller.has_unsaved
 

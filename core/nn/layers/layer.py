@@ -77,7 +77,7 @@ class Layer:
         self.propagates, self.divides = propagates, divides
 
     def draw(self, shape: Shape) -> None:
-        """Draw what is random in the next `forward` in training, for x of `shape`; most layers leave nothing to chance."""
+        """Draw what is random in the next `forward` in training, for x of `shape`; most have nothing to draw."""
 
     def forward(self, x: Array, *, training: bool) -> Array:
         """y for the batch x."""

@@ -166,7 +166,7 @@ WRONG_METADATA = {
     "another program's": (safetensors(good_tensors(), {"format": "pt"}), "was not saved by Inkling"),
     "no format": (described(format=None), "was not saved by Inkling"),
     "version before": (described(format_version="1"), "saved by another version of Inkling"),
-    "later version": (described(format_version="3"), "saved by another version of Inkling"),
+    "later version": (described(format_version="4"), "saved by another version of Inkling"),
     "no version": (described(format_version=None), "saved by another version of Inkling"),
     "no preset": (described(preset=None), "there is no preset ''"),
     "unknown preset": (described(preset="alexnet"), "there is no preset 'alexnet'; choose quick-mlp"),

@@ -1,0 +1,94 @@
+"""What a run is to do, and the hand that others have on it while it goes on."""
+
+import threading
+from dataclasses import dataclass, fields
+
+from core.nn.layers.dropout import Dropout
+from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
+from core.training.presets import find_preset
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """All that determines a run, its data aside. `until_accuracy` (0..1): stop once the test accuracy reaches it."""
+
+    preset: str
+    hyperparameters: Hyperparameters
+    device_key: str = "auto"
+    until_accuracy: float | None = None
+
+
+class TrainingControl:
+    """Pause, resume and stop a run from any thread; the trainer asks at every step."""
+
+    def __init__(self) -> None:
+        self._going = threading.Event()
+        self._going.set()
+        self._stop = False
+        self._lock = threading.Lock()
+        self._wanted: Hyperparameters | None = None
+        self._checkpoint_wanted = False
+
+    def pause(self) -> None:
+        """Hold the run after the step it is in."""
+        self._going.clear()
+        if self._stop:  # A stop that came in between must not be held.
+            self._going.set()
+
+    def resume(self) -> None:
+        """Let a paused run go on."""
+        self._going.set()
+
+    def stop(self) -> None:
+        """End the run after the step it is in, paused or not; what it learned is kept."""
+        self._stop = True
+        self._going.set()
+
+    def change(self, hyperparameters: Hyperparameters) -> None:
+        """Go on with these from the next step; they should differ from the run's as `check_change` allows."""
+        with self._lock:
+            self._wanted = hyperparameters
+
+    def take_change(self) -> Hyperparameters | None:
+        """What was last asked for by `change` and not yet taken."""
+        with self._lock:
+            wanted, self._wanted = self._wanted, None
+        return wanted
+
+    def ask_for_checkpoint(self) -> None:
+        """Have the state of the run told after the step it is in."""
+        self._checkpoint_wanted = True
+
+    def take_checkpoint_wish(self) -> bool:
+        """Whether `ask_for_checkpoint` was called since the last time."""
+        wanted, self._checkpoint_wanted = self._checkpoint_wanted, False
+        return wanted
+
+    def should_stop(self) -> bool:
+        """Whether to end; while paused, this waits."""
+        if not self._stop:
+            self._going.wait()
+        return self._stop
+
+
+def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -> None:
+    """Raises HyperparameterError if a run cannot go on with `after`: only `CHANGEABLE` choices may differ."""
+    for field in fields(Hyperparameters):
+        if field.name not in CHANGEABLE and getattr(before, field.name) != getattr(after, field.name):
+            words = field.name.replace("_", " ")
+            raise HyperparameterError(f"{words} cannot be changed while training; it counts from the next run on")
+    if before.network != after.network:
+        old, new = (find_preset(preset).build_layers(chosen.network) for chosen in (before, after))
+        same = [
+            type(a) is type(b) and (isinstance(a, Dropout) or _settings(a) == _settings(b))
+            for a, b in zip(old, new, strict=False)
+        ]
+        if len(old) != len(new) or not all(same):
+            raise HyperparameterError(
+                "of the network, only dropout can be changed while training; the rest counts from the next run on"
+            )
+
+
+def _settings(layer: object) -> dict[str, object]:
+    """A layer's own settings: the plain values it was made with."""
+    return {name: value for name, value in vars(layer).items() if isinstance(value, bool | int | float)}
