@@ -99,6 +99,9 @@ def train_command(
     augment: Annotated[
         float | None, typer.Option(help="How strongly to distort the training digits, 0 (not) to 1.")
     ] = None,
+    synthetic: Annotated[
+        float | None, typer.Option(help="Share of synthetic ink among the training digits, 0 to 0.9.")
+    ] = None,
     shift_px: Annotated[int | None, typer.Option(help="Each batch is moved by up to so many pixels.")] = None,
     label_smoothing: Annotated[float | None, typer.Option(help="Share of certainty taken from the targets.")] = None,
     averaging: Annotated[
@@ -137,6 +140,7 @@ def train_command(
         "schedule": schedule,
         "warmup": warmup,
         "augment": augment,
+        "synthetic": synthetic,
         "shift_px": shift_px,
         "label_smoothing": label_smoothing,
         "averaging": averaging,

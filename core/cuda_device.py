@@ -37,6 +37,9 @@ class CudaDevice(Device):
         self._device = cupy.cuda.Device(index)
         self.name = cupy.cuda.runtime.getDeviceProperties(index)["name"].decode()
         self._pool = cupy.cuda.MemoryPool()
+        # What kernels need in passing while a step is captured, the graph goes on using whenever it is launched. Nobody
+        # else may be given that memory; other graphs may, since they are launched one after the other.
+        self._recording_pool = cupy.cuda.MemoryPool()
         self._can_capture = True
         with self._translating(), self._device:
             self._stream = cupy.cuda.Stream(non_blocking=True)
@@ -108,13 +111,18 @@ class CudaDevice(Device):
     def record(self, work: Callable[[], None]) -> Callable[[], None]:
         return _Recorded(self, work)
 
+    def do_plainly(self, work: Callable[[], None]) -> None:
+        """`work`, not captured, but with the memory that a capture of it would use."""
+        with self._cupy.cuda.using_allocator(self._recording_pool.malloc):
+            work()
+
     def capture(self, work: Callable[[], None]) -> Any:
         """What `work` asks for as a CUDA graph, not yet computed; None if that cannot be captured, now or ever."""
         if not self._can_capture:
             return None
         self._stream.begin_capture()
         try:
-            work()
+            self.do_plainly(work)
         except Exception:
             # Whatever was wrong with it will show again when `work` is done plainly.
             self._can_capture = False
@@ -174,7 +182,7 @@ class _Recorded:
         if self._calls == 2:
             self._graph = self._device.capture(self._work)
         if self._graph is None:
-            self._work()
+            self._device.do_plainly(self._work)
         else:
             self._graph.launch()
 

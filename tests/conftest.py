@@ -7,14 +7,18 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import gc
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
 
+from core import device_list
 from core.device import Device
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
+from core.training import learner
+from tests.devices import DEVICES, as_parameters, in_use
 
 # What is drawn at random is drawn alike in every run of CI: a change passes or fails by itself.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -22,10 +26,17 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
-@pytest.fixture(params=["cpu"])
-def device(request: pytest.FixtureRequest) -> Device:
-    """Every device that this machine can compute with."""
-    return {"cpu": Device}[request.param]()
+@pytest.fixture(params=as_parameters(DEVICES))
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
+    """Every device that there is here, and one that stands for a GPU; runs open one of their own by its key."""
+    make = DEVICES[request.param]
+
+    def open_device(key: str, **choices: Any) -> Device:
+        return make() if key == device.key else device_list.open_device(key, **choices)
+
+    monkeypatch.setattr(learner, "open_device", open_device)
+    with in_use(make()) as device:
+        yield device
 
 
 @pytest.fixture(scope="session")

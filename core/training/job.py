@@ -28,6 +28,8 @@ class TrainingControl:
         self._lock = threading.Lock()
         self._wanted: Hyperparameters | None = None
         self._checkpoint_wanted = False
+        self.checkpoint_at_end = False
+        """Whether the state of the run is told where it completes or is stopped."""
 
     def pause(self) -> None:
         """Hold the run after the step it is in."""

@@ -14,6 +14,7 @@ from core.device import Array, Device, DTypeLike, HostArray
 from core.device_list import open_device
 from core.digits.augmentation import BatchShift, Distortion
 from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
+from core.digits.mixture import with_synthetic_ink
 from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
 from core.nn.optimizers import OPTIMIZERS
@@ -33,6 +34,8 @@ class Learner:
 
     def __init__(self, preset: str, chosen: Hyperparameters, device_key: str, digits: Dataset) -> None:
         _check_batch_size(chosen, digits)
+        if chosen.synthetic:
+            digits = with_synthetic_ink(digits, chosen.synthetic, chosen.seed)
         self.preset, self.hyperparameters = find_preset(preset), chosen
         self.device = open_device(device_key, tf32=chosen.precision == "tf32")
         start_rng, self._shuffle_rng, self._augmentation_rng = np.random.default_rng(chosen.seed).spawn(3)

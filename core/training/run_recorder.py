@@ -32,6 +32,7 @@ class RunRecorder:
 
     def __init__(self, folder: RunFolder, job: TrainingJob, control: TrainingControl) -> None:
         self._folder, self._job, self._control = folder, job, control
+        control.checkpoint_at_end = True
         self._file: IO[bytes] | None = None
         self._last_asked = time.monotonic()
         self._epoch = 0

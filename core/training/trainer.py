@@ -69,7 +69,7 @@ class _Run:
         with self.device.activate():
             self.test_set = self._to_measure(splits.test)
             self.validation_set = self._to_measure(splits.validation) if splits.validation else None
-        self.steps_per_epoch = -(-len(splits.train) // chosen.batch_size)
+        self.steps_per_epoch = -(-len(self.learner.data) // chosen.batch_size)
         self.step = self.samples = 0
         self.train_seconds = 0.0
         self.last_loss: float | None = None
@@ -111,7 +111,7 @@ class _Run:
             yield from self._epoch()
             if self._has_lost_patience():
                 break
-        if self.outcome in ("completed", "stopped"):
+        if self.control.checkpoint_at_end and self.outcome in ("completed", "stopped"):
             yield Checkpointed(self._checkpoint())
         yield self._ended()
 

@@ -44,6 +44,7 @@ _ORDER = (
     "epochs",
     "shift_px",
     "augment",
+    "synthetic",
     "weight_decay",
     "label_smoothing",
     "averaging",

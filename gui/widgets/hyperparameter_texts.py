@@ -165,13 +165,20 @@ def label_and_explanation(name: str) -> tuple[str, str]:
                 "from. Learning by heart gets harder, drawn digits are read better; each step takes longer.",
             ),
         ),
+        "synthetic": (
+            translate("HyperparameterForm", "Synthetic ink"),
+            translate(
+                "HyperparameterForm",
+                "Share of digits nobody wrote: forms that people use and MNIST lacks, such as a 1 with an upstroke or a "
+                "barred 7. What you draw is read better; each pass takes longer.",
+            ),
+        ),
         "precision": (
             translate("HyperparameterForm", "Precision"),
             translate(
                 "HyperparameterForm",
-                "The size of every number in the computation. float32 is enough for learning; float64 takes at least "
-                "twice as long and shows whether rounding plays a part. tf32 lets a GPU round what it multiplies to three "
-                "digits, which is faster and costs no accuracy that could be seen; a CPU computes it as float32.",
+                "The size of every number in the computation. float32 is enough for learning; float64 shows whether "
+                "rounding plays a part, at half the speed. tf32 rounds more on a GPU, for speed.",
             ),
         ),
     }

@@ -63,6 +63,7 @@ EVERYTHING: dict[str, tuple[str, object]] = {
     "schedule": ("one-cycle", "one-cycle"),
     "warmup": ("0.25", 0.25),
     "augment": ("0.75", 0.75),
+    "synthetic": ("0.5", 0.5),
     "shift-px": ("2", 2),
     "label-smoothing": ("0.05", 0.05),
     "averaging": ("0.9", 0.9),
@@ -80,7 +81,7 @@ def test_every_choice_on_the_command_line_reaches_the_run(inkling: Run, tmp_path
     status, stdout, _ = inkling("train", "--device", "cpu", *words, "--keep-best", "--out", out, "--json")
     result, chosen = the_one_object(stdout), load_model(out).hyperparameters.as_dict()
     assert status == 0
-    assert (result["preset"], result["epochs"], result["steps"], result["samples"]) == ("quick-mlp", 2, 8, 200)
+    assert (result["preset"], result["epochs"], result["steps"], result["samples"]) == ("quick-mlp", 2, 14, 400)
     wanted = {name.replace("-", "_"): value for name, (_, value) in EVERYTHING.items()}
     assert chosen.items() >= wanted.items()
     usual = find_preset("quick-mlp").hyperparameters.as_dict()
@@ -292,7 +293,9 @@ def test_devices_lists_what_can_compute_and_why_the_rest_cannot(inkling: Run) ->
     status, stdout, stderr = inkling("devices", "--json")
     assert (status, stderr) == (0, "")
     devices = the_one_object(stdout)["devices"]
-    assert [list(entry) for entry in devices] == [["key", "name", "available", "reason", "remedy"]] * len(devices)
+    assert [list(entry) for entry in devices] == [
+        ["key", "name", "available", "reason", "remedy", "memory_bytes"]
+    ] * len(devices)
     assert devices[0].items() >= {"key": "cpu", "available": True, "reason": "", "remedy": ""}.items()
     for entry in devices:
         assert bool(entry["reason"]) == bool(entry["remedy"]) == (not entry["available"])

@@ -41,9 +41,10 @@ class Linear(Layer):
         y = self.workspace.array("y", (self.units, x.shape[1]))
 
         def compute(units: slice) -> None:
-            self.device.product(self.parameters["weight"][units], x, out=y[units])
+            mine = y[units]
+            self.device.product(self.parameters["weight"][units], x, out=mine)
             if self.bias:
-                self.xp.add(y[units], self.parameters["bias"][units, None], out=y[units])
+                self.xp.add(mine, self.parameters["bias"][units, None], out=mine)
 
         self.run_shares(self.shares(self.units, y.size * len(x)), compute)
         return y

@@ -117,7 +117,7 @@ def scores_and_gradients(
     layers: Sequence[Layer], shape: tuple[int, ...], device: Device, x: HostArray, targets: HostArray
 ) -> tuple[HostArray, HostArray]:
     network, loss = Network(layers, shape, device, np.float64), SoftmaxCrossEntropy(device, np.float64)
-    network.parameters[...] = np.random.default_rng(5).normal(0, 0.5, len(network.parameters))
+    network.parameters[...] = device.to_device(np.random.default_rng(5).normal(0, 0.5, len(network.parameters)))
     scores = network.forward(device.to_device(x), training=True)
     loss.forward(scores, device.to_device(targets))
     network.backward(loss.backward())

@@ -124,13 +124,12 @@ def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
 def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(
     text: str,
     shares: int,
-    device: Device,
     rng: np.random.Generator,
     pictures: HostArray,
     targets: HostArray,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    answers = []
+    device, answers = Device(), []
     for parts, worth in ((1, 1e9), (shares, 1)):
         device.shares = parts
         monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", worth)
@@ -218,35 +217,63 @@ STEPPING = (
 )
 
 
+class Stepping:
+    """A small network about to learn one batch; what a step wants from the host, and what it computes."""
+
+    def __init__(self, text: str, optimizer: str, device: Device, samples: int = 256) -> None:
+        shape, rng, self.samples = (1, 28, 28), np.random.default_rng(20), samples
+        self.network = Network(build_layers(text, shape), shape, device)
+        self.network.initialize(rng)
+        self.loss = SoftmaxCrossEntropy(device, np.float32)
+        self.rule = OPTIMIZERS[optimizer](self.network.parameters, self.network.gradients, device)
+        self.x = device.to_device(rng.random((*shape, self.samples), np.float32))
+        self.targets = device.to_device(np.eye(CLASSES, dtype=np.float32)[:, rng.integers(0, CLASSES, self.samples)])
+
+    def prepare(self, rate: float) -> None:
+        self.network.draw(self.samples)
+        self.rule.prepare(rate)
+
+    def compute(self) -> None:
+        self.loss.forward(self.network.forward(self.x, training=True), self.targets)
+        self.network.backward(self.loss.backward())
+        self.rule.update()
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 @pytest.mark.parametrize("text", STEPPING)
-def test_a_training_step_allocates_no_array(
-    text: str, optimizer: str, device: Device, rng: np.random.Generator
-) -> None:
-    shape, samples, device.shares = (1, 28, 28), 256, 2
-    network = Network(build_layers(text, shape), shape, device)
-    network.initialize(rng)
-    loss, rule = SoftmaxCrossEntropy(device, np.float32), OPTIMIZERS[optimizer]
-    rule = rule(network.parameters, network.gradients, device)
-    x = device.to_device(rng.random((*shape, samples), np.float32))
-    targets = device.to_device(np.eye(CLASSES, dtype=np.float32)[:, rng.integers(0, CLASSES, samples)])
-
-    def step() -> None:
-        loss.forward(network.forward(x, training=True), targets)
-        network.backward(loss.backward())
-        rule.prepare(0.01)
-        rule.update()
-
+def test_a_training_step_allocates_no_array(text: str, optimizer: str) -> None:
+    step = Stepping(text, optimizer, Device(shares=2))
     for _ in range(2):
-        step()
+        step.prepare(0.01)
+        step.compute()
     tracemalloc.start()
     try:
-        step()
+        step.prepare(0.01)
+        step.compute()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     # NumPy turns truth into numbers through small buffers; no hidden layer's array is as small as they are together.
-    assert peak < 200_000 < min(256, 6 * 7 * 7) * samples * 4
+    assert peak < 200_000 < min(256, 6 * 7 * 7) * step.samples * 4
+
+
+DROPPING = "conv 6x3 relu, dropout 0.3, linear 32 tanh, dropout 0.5, linear 10"
+
+
+@pytest.mark.parametrize(
+    ("text", "optimizer"),
+    [(STEPPING[0], name) for name in OPTIMIZERS] + [(text, "adam") for text in (*STEPPING[1:], DROPPING)],
+)
+def test_a_recorded_step_teaches_what_the_step_itself_teaches(text: str, optimizer: str, device: Device) -> None:
+    plain, recorded, untaught = (Stepping(text, optimizer, device, 16) for _ in range(3))
+    again = device.record(recorded.compute)
+    for rate in (0.01, 0.02, 0.03, 0.0, 0.01):
+        for step, compute in ((plain, plain.compute), (recorded, again)):
+            step.prepare(rate)
+            compute()
+    wanted, learned, start = (device.to_host(step.network.parameters) for step in (plain, recorded, untaught))
+    np.testing.assert_allclose(learned, wanted, rtol=1e-5, atol=1e-6)
+    assert np.abs(wanted - start).max() > 1e-3
 
 
 def test_weights_are_named_by_layer_and_lie_one_after_the_other_in_the_flat_array(

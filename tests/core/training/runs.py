@@ -7,9 +7,9 @@ generators that the seed spawns), and nothing else.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from core.training.trainer import TrainingControl, TrainingJob, train
 
 RARELY = 1_000_000
 
+JobMaker: TypeAlias = Callable[..., TrainingJob]
+"""As `job`, for the device that is being tested."""
 
 DENSE = {
     "quick-mlp": ("linear {} relu", "linear 10"),

@@ -36,6 +36,7 @@ FRACTIONS = (
     "clip_norm",
     "warmup",
     "augment",
+    "synthetic",
     "label_smoothing",
     "averaging",
 )

@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.device import Device
 from core.digits.dataset import Dataset, DigitSets, Splits, split
 from core.nn.initializers import he_normal
 from core.training.events import (
@@ -18,12 +17,12 @@ from core.training.events import (
 from core.training.trainer import train
 from tests.core.training.runs import (
     RARELY,
+    JobMaker,
     PycudaSeed,
     SoftmaxRegression,
     assert_close,
     batches_of,
     end_of,
-    job,
     of_kind,
     start_weights,
     without_seconds,
@@ -32,10 +31,10 @@ from tests.core.training.runs import (
 
 @pytest.mark.parametrize(("precision", "relative"), [("float32", 1e-5), ("float64", 1e-12)])
 def test_pycuda_seed_learns_by_the_rule_of_the_system_it_repeats(
-    device: Device, few_digits: DigitSets, precision: str, relative: float
+    job: JobMaker, few_digits: DigitSets, precision: str, relative: float
 ) -> None:
     splits = split(few_digits, 0, 1000)
-    run = job("pycuda-seed", device=device.key, hidden=(32,), epochs=1, precision=precision)
+    run = job("pycuda-seed", hidden=(32,), epochs=1, precision=precision)
     oracle = PycudaSeed(start_weights(run, splits), rate=0.01)
     for rows in batches_of(run, 1000):
         oracle.step(splits.train, rows)
@@ -45,10 +44,10 @@ def test_pycuda_seed_learns_by_the_rule_of_the_system_it_repeats(
 
 
 def test_pycuda_seed_keeps_to_its_rule_where_hidden_units_and_outputs_fall_silent(
-    device: Device, few_digits: DigitSets
+    job: JobMaker, few_digits: DigitSets
 ) -> None:
     splits = split(few_digits, 0, 1000)
-    run = job("pycuda-seed", device=device.key, hidden=(16,), epochs=1, learning_rate=0.5)
+    run = job("pycuda-seed", hidden=(16,), epochs=1, learning_rate=0.5)
     oracle = PycudaSeed(start_weights(run, splits), rate=0.5)
     for rows in batches_of(run, 1000):
         oracle.step(splits.train, rows)
@@ -60,9 +59,9 @@ def test_pycuda_seed_keeps_to_its_rule_where_hidden_units_and_outputs_fall_silen
 
 
 def test_every_digit_trains_once_an_epoch_the_last_smaller_batch_and_the_falling_rate_included(
-    device: Device, splits: Splits
+    job: JobMaker, splits: Splits
 ) -> None:
-    run = job("quick-mlp", device=device.key, hidden=(), shift_px=0, batch_size=150, epochs=3, learning_rate=0.05)
+    run = job("quick-mlp", hidden=(), shift_px=0, batch_size=150, epochs=3, learning_rate=0.05)
     assert run.hyperparameters.schedule == "cosine"
     batches = batches_of(run, 1000)
     assert [len(rows) for rows in batches[:7]] == [150] * 6 + [100]
@@ -88,7 +87,7 @@ def test_every_digit_trains_once_an_epoch_the_last_smaller_batch_and_the_falling
     assert end.train_loss == reports[-1].loss
 
 
-def test_the_constant_schedule_and_no_momentum_are_obeyed(splits: Splits) -> None:
+def test_the_constant_schedule_and_no_momentum_are_obeyed(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(), shift_px=0, epochs=2, learning_rate=0.05, schedule="constant", momentum=0.0)
     oracle = SoftmaxRegression(start_weights(run, splits), momentum=0.0)
     for rows in batches_of(run, 1000):
@@ -96,7 +95,7 @@ def test_the_constant_schedule_and_no_momentum_are_obeyed(splits: Splits) -> Non
     assert_close(end_of(list(train(run, splits))).weights, "linear1.weight", oracle.weight, 1e-5)
 
 
-def test_adam_is_used_where_it_is_chosen(splits: Splits) -> None:
+def test_adam_is_used_where_it_is_chosen(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(), shift_px=0, epochs=1, batch_size=1000, optimizer="adam", learning_rate=0.25)
     start, end = start_weights(run, splits), end_of(list(train(run, splits))).weights
     inked = (splits.train.images > 0).mean(axis=0).ravel() > 0.1
@@ -105,7 +104,9 @@ def test_adam_is_used_where_it_is_chosen(splits: Splits) -> None:
     np.testing.assert_allclose(moved, 0.25, rtol=0.02)
 
 
-def test_start_weights_are_the_preset_s_drawn_from_the_first_generator_the_seed_spawns(splits: Splits) -> None:
+def test_start_weights_are_the_preset_s_drawn_from_the_first_generator_the_seed_spawns(
+    job: JobMaker, splits: Splits
+) -> None:
     run = job("quick-mlp", hidden=(8,), seed=5)
     rng = np.random.default_rng(5).spawn(2)[0]
     start = start_weights(run, splits)
@@ -124,10 +125,10 @@ def test_start_weights_are_the_preset_s_drawn_from_the_first_generator_the_seed_
     ids=str,
 )
 def test_smoothed_targets_weight_decay_and_shortened_gradients_are_those_written_out(
-    device: Device, splits: Splits, choices: dict[str, float], settings: dict[str, float]
+    job: JobMaker, splits: Splits, choices: dict[str, float], settings: dict[str, float]
 ) -> None:
     plain = {"hidden": (), "shift_px": 0, "epochs": 2, "learning_rate": 0.05, "schedule": "constant"}
-    run = job("quick-mlp", device=device.key, **plain, **choices)
+    run = job("quick-mlp", **plain, **choices)
     oracle, without = (SoftmaxRegression(start_weights(run, splits), momentum=0.9) for _ in range(2))
     for name, value in settings.items():
         setattr(oracle, name, value)
@@ -141,7 +142,7 @@ def test_smoothed_targets_weight_decay_and_shortened_gradients_are_those_written
     assert np.abs(oracle.weight - without.weight).max() > 0.01 * np.abs(without.weight).max()
 
 
-def test_a_warm_up_starts_at_nothing_and_rises_evenly_below_the_schedule(splits: Splits) -> None:
+def test_a_warm_up_starts_at_nothing_and_rises_evenly_below_the_schedule(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(), shift_px=0, epochs=2, learning_rate=0.05, warmup=0.4, evaluate_every=100)
     assert run.hyperparameters.schedule == "cosine"
     start = start_weights(run, splits)
@@ -156,9 +157,9 @@ def test_a_warm_up_starts_at_nothing_and_rises_evenly_below_the_schedule(splits:
 
 @pytest.mark.parametrize("kept", [0.3, 0.9])
 def test_the_running_mean_of_the_weights_is_that_of_a_run_without_one(
-    device: Device, splits: Splits, kept: float
+    job: JobMaker, splits: Splits, kept: float
 ) -> None:
-    choices = {"hidden": (6,), "epochs": 2, "evaluate_every": 100, "device": device.key}
+    choices = {"hidden": (6,), "epochs": 2, "evaluate_every": 100}
     plain, averaged = job("quick-mlp", **choices), job("quick-mlp", averaging=kept, **choices)
     mean = start_weights(plain, splits)
     events = list(train(averaged, splits))
@@ -178,7 +179,7 @@ def test_the_running_mean_of_the_weights_is_that_of_a_run_without_one(
     assert of_kind(Evaluated, events)[-1].accuracy == pytest.approx(accuracy, abs=0.006)
 
 
-def test_the_running_mean_keeps_the_latest_running_means_of_batch_normalization(splits: Splits) -> None:
+def test_the_running_mean_keeps_the_latest_running_means_of_batch_normalization(job: JobMaker, splits: Splits) -> None:
     choices = {"network": "linear 6 bn relu, linear 10", "epochs": 1}
     plain, averaged = (
         end_of(list(train(job("quick-mlp", averaging=kept, **choices), splits))).weights for kept in (0.0, 0.9)
@@ -205,11 +206,11 @@ def plain_accuracy_and_loss(preset: str, weights: Weights, data: Dataset) -> tup
 
 @pytest.mark.parametrize(("preset", "held_out"), [("quick-mlp", 200), ("pycuda-seed", 0)])
 def test_what_is_evaluated_is_what_the_published_weights_come_to(
-    device: Device, few_digits: DigitSets, preset: str, held_out: int
+    job: JobMaker, few_digits: DigitSets, preset: str, held_out: int
 ) -> None:
     splits = split(few_digits, held_out)
     sets = {"validation": splits.validation, "test": splits.test}
-    run = job(preset, device=device.key, hidden=(16,), epochs=2, learning_rate=0.05, evaluate_every=300)
+    run = job(preset, hidden=(16,), epochs=2, learning_rate=0.05, evaluate_every=300)
     events = list(train(run, splits))
     for published, evaluated in pairwise(events):
         if isinstance(published, WeightsPublished):
@@ -232,9 +233,9 @@ def test_what_is_evaluated_is_what_the_published_weights_come_to(
 
 @pytest.mark.parametrize(("preset", "accuracy"), [("quick-mlp", 0.9), ("pycuda-seed", 0.75)])
 def test_20_000_real_digits_teach_a_small_network_to_read_digits_it_has_not_seen(
-    device: Device, mnist: DigitSets, preset: str, accuracy: float
+    job: JobMaker, mnist: DigitSets, preset: str, accuracy: float
 ) -> None:
-    run = job(preset, device=device.key, hidden=(32,), epochs=1, evaluate_every=RARELY)
+    run = job(preset, hidden=(32,), epochs=1, evaluate_every=RARELY)
     end = end_of(list(train(run, split(mnist, 5000, 20_000))))
     assert end.test_accuracy is not None
     assert end.test_accuracy >= accuracy

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.device import Device
 from core.digits.dataset import Splits
 from core.training.events import Event, HyperparametersChanged, StepsCompleted, TrainingStarted, WeightsPublished
 from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
+from core.training.presets import find_preset
 from core.training.trainer import TrainingControl, TrainingJob, check_change, train
 from tests.core.training.runs import (
     RARELY,
     SMALL_CONV,
+    JobMaker,
     SoftmaxRegression,
     assert_close,
     batches_of,
     end_of,
-    job,
     of_kind,
     start_weights,
     without_seconds,
@@ -42,9 +42,9 @@ def changed_at(run: TrainingJob, splits: Splits, changes: dict[int, dict[str, An
 
 
 def test_learning_rate_momentum_and_weight_decay_count_from_the_step_after_the_change(
-    device: Device, splits: Splits
+    job: JobMaker, splits: Splits
 ) -> None:
-    run = job("quick-mlp", device=device.key, batch_size=200, epochs=3, evaluate_every=400, **PLAIN)
+    run = job("quick-mlp", batch_size=200, epochs=3, evaluate_every=400, **PLAIN)
     changes = {2: {"learning_rate": 0.2}, 5: {"momentum": 0.3}, 10: {"weight_decay": 0.5, "learning_rate": 0.01}}
     oracle, rate = SoftmaxRegression(start_weights(run, splits), momentum=0.9), 0.05
     for step, rows in enumerate(batches_of(run, 1000)):
@@ -61,7 +61,7 @@ def test_learning_rate_momentum_and_weight_decay_count_from_the_step_after_the_c
     ]
 
 
-def test_a_change_is_told_with_when_it_counts_and_what_holds_from_then_on(splits: Splits) -> None:
+def test_a_change_is_told_with_when_it_counts_and_what_holds_from_then_on(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(4,), batch_size=200, epochs=2, evaluate_every=RARELY)
     events = changed_at(run, splits, {5: {"learning_rate": 0.02, "shift_px": 3, "epochs": 4}})
     (told,) = of_kind(HyperparametersChanged, events)
@@ -90,10 +90,10 @@ def test_a_change_is_told_with_when_it_counts_and_what_holds_from_then_on(splits
     ids=str,
 )
 def test_a_run_changed_before_its_first_step_is_the_run_that_was_begun_so_to_the_last_bit(
-    device: Device, splits: Splits, change: dict[str, Any]
+    job: JobMaker, splits: Splits, change: dict[str, Any]
 ) -> None:
     few = Splits(splits.train.part(0, 300), splits.validation, splits.test)
-    choices = {"network": SMALL_CONV, "shift_px": 1, "augment": 0.2, "epochs": 2, "device": device.key}
+    choices = {"network": SMALL_CONV, "shift_px": 1, "augment": 0.2, "epochs": 2}
     run, begun_so = job("quick-mlp", **choices), job("quick-mlp", **{**choices, **change})
     changed = changed_at(run, few, {0: change})
     told = [without_seconds(event) for event in changed if not isinstance(event, HyperparametersChanged)]
@@ -108,7 +108,7 @@ def test_a_run_changed_before_its_first_step_is_the_run_that_was_begun_so_to_the
     ids=str,
 )
 def test_up_to_the_change_nothing_is_different_and_from_the_next_step_on_everything(
-    splits: Splits, change: dict[str, Any]
+    job: JobMaker, splits: Splits, change: dict[str, Any]
 ) -> None:
     run = job("quick-mlp", hidden=(6,), shift_px=0, schedule="constant", epochs=1, evaluate_every=100)
     plain = of_kind(WeightsPublished, list(train(run, splits)))
@@ -120,7 +120,7 @@ def test_up_to_the_change_nothing_is_different_and_from_the_next_step_on_everyth
     assert same == [True] * 4 + [False] * 6
 
 
-def test_another_rate_of_dropout_counts_from_the_next_step_and_weights_stay(splits: Splits) -> None:
+def test_another_rate_of_dropout_counts_from_the_next_step_and_weights_stay(job: JobMaker, splits: Splits) -> None:
     without, half = "dropout 0, linear 10", "dropout 0.5, linear 10"
     run = job("quick-mlp", network=without, shift_px=0, epochs=1, evaluate_every=100)
     plain = of_kind(StepsCompleted, list(train(run, splits)))
@@ -129,7 +129,9 @@ def test_another_rate_of_dropout_counts_from_the_next_step_and_weights_stay(spli
 
 
 @pytest.mark.parametrize("asked_at", [5, 15])
-def test_more_epochs_make_a_run_longer_and_stretch_what_is_left_of_its_schedule(splits: Splits, asked_at: int) -> None:
+def test_more_epochs_make_a_run_longer_and_stretch_what_is_left_of_its_schedule(
+    job: JobMaker, splits: Splits, asked_at: int
+) -> None:
     run = job("quick-mlp", **{**PLAIN, "schedule": "cosine"}, epochs=2, evaluate_every=500)
     longer = replace(run, hyperparameters=replace(run.hyperparameters, epochs=4))
     oracle = SoftmaxRegression(start_weights(run, splits), momentum=0.9)
@@ -144,7 +146,7 @@ def test_more_epochs_make_a_run_longer_and_stretch_what_is_left_of_its_schedule(
 
 @pytest.mark.parametrize("asked_at", [15, 20, 25])
 def test_fewer_epochs_than_have_begun_end_the_run_with_the_epoch_it_is_in_and_its_schedule_too(
-    splits: Splits, asked_at: int
+    job: JobMaker, splits: Splits, asked_at: int
 ) -> None:
     run = job("quick-mlp", **{**PLAIN, "schedule": "cosine"}, epochs=8, evaluate_every=500)
     ends = 20 if asked_at < 20 else 30
@@ -159,7 +161,7 @@ def test_fewer_epochs_than_have_begun_end_the_run_with_the_epoch_it_is_in_and_it
     assert_close(end.weights, "linear1.weight", oracle.weight, 1e-5)
 
 
-def test_of_two_changes_between_two_steps_the_last_one_counts_and_is_told_alone(splits: Splits) -> None:
+def test_of_two_changes_between_two_steps_the_last_one_counts_and_is_told_alone(job: JobMaker, splits: Splits) -> None:
     control, events = TrainingControl(), []
     run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=RARELY)
     for event in train(run, splits, control):
@@ -170,7 +172,7 @@ def test_of_two_changes_between_two_steps_the_last_one_counts_and_is_told_alone(
     assert [event.changes for event in of_kind(HyperparametersChanged, events)] == [{"learning_rate": 0.5}]
 
 
-def test_a_change_to_what_holds_already_is_not_told(splits: Splits) -> None:
+def test_a_change_to_what_holds_already_is_not_told(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(4,), epochs=1)
     changed = changed_at(run, splits, {0: {"learning_rate": run.hyperparameters.learning_rate}})
     assert [without_seconds(event) for event in changed] == [without_seconds(event) for event in train(run, splits)]
@@ -184,7 +186,7 @@ def test_a_control_hands_a_change_out_once() -> None:
     assert control.take_change() is None
 
 
-CONV = job("quick-cnn", network=SMALL_CONV).hyperparameters
+CONV = replace(find_preset("quick-cnn").hyperparameters, network=SMALL_CONV)
 OTHERWISE: dict[str, Any] = {
     "optimizer": "sgd",
     "clip_norm": 3.0,
@@ -194,6 +196,7 @@ OTHERWISE: dict[str, Any] = {
     "seed": 9,
     "label_smoothing": 0.2,
     "averaging": 0.5,
+    "synthetic": 0.3,
     "patience": 5,
     "keep_best": True,
     "validation_digits": 7,
@@ -248,13 +251,13 @@ def test_rates_of_dropout_and_the_spelling_of_the_text_may_be_changed() -> None:
         check_change("quick-cnn", CONV, replace(CONV, network=text))
 
 
-def test_a_run_refuses_what_may_not_change(splits: Splits) -> None:
+def test_a_run_refuses_what_may_not_change(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(4,), epochs=1)
     with pytest.raises(HyperparameterError, match=r"^batch size cannot be changed while training"):
         changed_at(run, splits, {0: {"batch_size": 10}})
 
 
-def test_a_change_while_a_run_is_held_counts_from_its_next_step(splits: Splits) -> None:
+def test_a_change_while_a_run_is_held_counts_from_its_next_step(job: JobMaker, splits: Splits) -> None:
     class ChangesWhileAsked(TrainingControl):
         """As if a paused run were changed and then resumed: `should_stop` waits where a change comes in."""
 

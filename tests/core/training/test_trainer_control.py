@@ -17,19 +17,21 @@ from core.training.events import (
 from core.training.trainer import TrainingControl, TrainingJob, train
 from tests.core.training.runs import (
     RARELY,
+    JobMaker,
     SoftmaxRegression,
     StopsItself,
     assert_close,
     batches_of,
     end_of,
-    job,
     start_weights,
     story,
 )
 
 
 @pytest.mark.parametrize("steps", [0, 1, 7, 10, 13])
-def test_stop_ends_the_run_after_the_step_it_is_in_and_keeps_what_was_learned(splits: Splits, steps: int) -> None:
+def test_stop_ends_the_run_after_the_step_it_is_in_and_keeps_what_was_learned(
+    job: JobMaker, splits: Splits, steps: int
+) -> None:
     run = job("quick-mlp", hidden=(), shift_px=0, epochs=2, evaluate_every=RARELY, schedule="constant")
     oracle = SoftmaxRegression(start_weights(run, splits), momentum=0.9)
     for rows in batches_of(run, 1000)[:steps]:
@@ -45,7 +47,7 @@ def test_stop_ends_the_run_after_the_step_it_is_in_and_keeps_what_was_learned(sp
     assert end.seconds_to_target is None
 
 
-def test_stop_between_two_events_is_obeyed_before_the_next_step(splits: Splits) -> None:
+def test_stop_between_two_events_is_obeyed_before_the_next_step(job: JobMaker, splits: Splits) -> None:
     control = TrainingControl()
     events = []
     for event in train(job("quick-mlp", hidden=(4,), epochs=50, evaluate_every=RARELY), splits, control):
@@ -56,7 +58,7 @@ def test_stop_between_two_events_is_obeyed_before_the_next_step(splits: Splits) 
     assert end_of(events).outcome == "stopped"
 
 
-def test_stop_during_an_evaluation_breaks_it_off(splits: Splits) -> None:
+def test_stop_during_an_evaluation_breaks_it_off(job: JobMaker, splits: Splits) -> None:
     control = TrainingControl()
     events = []
     for event in train(job("quick-mlp", hidden=(4,), epochs=50, evaluate_every=500), splits, control):
@@ -116,7 +118,7 @@ class BackgroundRun:
 
 
 @pytest.fixture
-def begin(splits: Splits) -> Iterator[Callable[[TrainingControl], BackgroundRun]]:
+def begin(job: JobMaker, splits: Splits) -> Iterator[Callable[[TrainingControl], BackgroundRun]]:
     """Begins a run that would go on for 10,000 steps, each of which is reported."""
     begun = []
 

@@ -9,6 +9,7 @@ import pytest
 
 from core.device import Device
 from core.digits.dataset import Dataset, DigitSets, Splits, split
+from core.training import learner as learner_module
 from core.training import trainer as trainer_module
 from core.training.events import (
     StepsCompleted,
@@ -17,30 +18,34 @@ from core.training.events import (
     WeightsPublished,
 )
 from core.training.trainer import train
+from tests.core.training import runs
 from tests.core.training.runs import (
     RARELY,
     SMALL_CONV,
+    JobMaker,
     end_of,
-    job,
     moments,
     of_kind,
     start_weights,
     story,
     without_seconds,
 )
+from tests.doubles.device import DoubleDevice
 
 
-def test_events_come_in_order_at_the_digits_asked_for(splits: Splits) -> None:
+def test_events_come_in_order_at_the_digits_asked_for(job: JobMaker, device: Device, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(16,), epochs=2, evaluate_every=400)
     events = list(train(run, splits))
-    assert events[0] == TrainingStarted("cpu", Device().name, 784 * 16 + 16 + 160 + 10, 1000, 10, 20)
+    assert events[0] == TrainingStarted(device.key, device.name, 784 * 16 + 16 + 160 + 10, 1000, 10, 20)
     v = "validation"
     assert story(events) == moments((4, v), (8, v), (10, v), (12, v), (16, v), (20, v))
     end = end_of(events)
     assert (end.outcome, end.epochs, end.steps, end.samples) == ("completed", 2, 20, 2000)
 
 
-def test_reports_come_every_thousand_digits_and_evaluations_at_least_once_an_epoch(few_digits: DigitSets) -> None:
+def test_reports_come_every_thousand_digits_and_evaluations_at_least_once_an_epoch(
+    job: JobMaker, few_digits: DigitSets
+) -> None:
     splits = split(few_digits, 0, 1200)
     run = job("pycuda-seed", hidden=(4,), batch_size=50, epochs=2, evaluate_every=RARELY)
     assert story(list(train(run, splits))) == moments((20, ""), (24, "test"), (40, ""), (48, "test"))
@@ -50,7 +55,7 @@ def test_reports_come_every_thousand_digits_and_evaluations_at_least_once_an_epo
     assert story(list(train(whole, splits))) == moments((1, "test"), (2, "test"))
 
 
-def test_with_a_target_the_test_set_is_measured_beside_the_validation_set(splits: Splits) -> None:
+def test_with_a_target_the_test_set_is_measured_beside_the_validation_set(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=500, until_accuracy=1.0)
     assert story(list(train(run, splits))) == moments((5, "validation test"), (10, "validation test"))
 
@@ -66,10 +71,10 @@ def test_with_a_target_the_test_set_is_measured_beside_the_validation_set(splits
     ids=str,
 )
 def test_the_same_seed_tells_the_same_story_to_the_last_bit_and_another_seed_another(
-    device: Device, splits: Splits, choices: dict[str, Any]
+    job: JobMaker, splits: Splits, choices: dict[str, Any]
 ) -> None:
     def told(seed: int) -> list[Any]:
-        run = job(device=device.key, epochs=1, **{**choices, "evaluate_every": 300, "seed": seed})
+        run = job(epochs=1, **{**choices, "evaluate_every": 300, "seed": seed})
         return [without_seconds(event) for event in train(run, splits)]
 
     first = told(1)
@@ -81,7 +86,7 @@ def test_the_same_seed_tells_the_same_story_to_the_last_bit_and_another_seed_ano
 
 @pytest.mark.parametrize("choices", [{"shift_px": 1}, {"augment": 0.5}], ids=str)
 def test_training_digits_are_shifted_and_distorted_where_that_is_chosen_and_nothing_else_changes(
-    splits: Splits, choices: dict[str, Any]
+    job: JobMaker, splits: Splits, choices: dict[str, Any]
 ) -> None:
     plain = {"hidden": (16,), "epochs": 1, "shift_px": 0}
     without, with_it = job("quick-mlp", **plain), job("quick-mlp", **{**plain, **choices})
@@ -98,7 +103,7 @@ def test_training_digits_are_shifted_and_distorted_where_that_is_chosen_and_noth
         ("quick-cnn", {"network": SMALL_CONV, "epochs": 1, "learning_rate": 0.0005}),
     ],
 )
-def test_float64_gives_the_same_curve(splits: Splits, preset: str, choices: dict[str, Any]) -> None:
+def test_float64_gives_the_same_curve(job: JobMaker, splits: Splits, preset: str, choices: dict[str, Any]) -> None:
     curves = {}
     for precision in ("float32", "float64"):
         events = list(train(job(preset, precision=precision, **choices), splits))
@@ -108,7 +113,7 @@ def test_float64_gives_the_same_curve(splits: Splits, preset: str, choices: dict
     assert curves["float32"] != curves["float64"]
 
 
-def test_neither_validation_nor_test_digits_have_any_part_in_what_is_learned(splits: Splits) -> None:
+def test_neither_validation_nor_test_digits_have_any_part_in_what_is_learned(job: JobMaker, splits: Splits) -> None:
     def noise(data: Dataset) -> Dataset:
         rng = np.random.default_rng(9)
         return Dataset(rng.integers(0, 256, data.images.shape, dtype=np.uint8), data.labels[::-1].copy())
@@ -122,8 +127,8 @@ def test_neither_validation_nor_test_digits_have_any_part_in_what_is_learned(spl
     assert spoilt.validation_accuracy != true.validation_accuracy
 
 
-def test_published_weights_are_read_only_copies_that_training_leaves_alone(device: Device, splits: Splits) -> None:
-    run = job("quick-mlp", device=device.key, hidden=(16,), epochs=1, evaluate_every=300)
+def test_published_weights_are_read_only_copies_that_training_leaves_alone(job: JobMaker, splits: Splits) -> None:
+    run = job("quick-mlp", hidden=(16,), epochs=1, evaluate_every=300)
     kept = []
     for event in train(run, splits):
         if isinstance(event, WeightsPublished | TrainingEnded):
@@ -138,7 +143,7 @@ def test_published_weights_are_read_only_copies_that_training_leaves_alone(devic
     assert kept[-2][1] == kept[-1][1]
 
 
-def test_between_events_numpy_warns_the_consumer_as_it_always_does(splits: Splits) -> None:
+def test_between_events_numpy_warns_the_consumer_as_it_always_does(job: JobMaker, splits: Splits) -> None:
     before = np.geterr()
     for _ in train(job("quick-mlp", hidden=(4,), epochs=1), splits):
         assert np.geterr() == before
@@ -146,7 +151,7 @@ def test_between_events_numpy_warns_the_consumer_as_it_always_does(splits: Split
 
 @pytest.mark.parametrize("preset", ["quick-mlp", "pycuda-seed"])
 def test_a_training_step_allocates_nothing(mnist: DigitSets, preset: str) -> None:
-    run = job(preset, hidden=(16,), batch_size=5000, epochs=1, validation_digits=0, evaluate_every=RARELY)
+    run = runs.job(preset, hidden=(16,), batch_size=5000, epochs=1, validation_digits=0, evaluate_every=RARELY)
     reports = (event for event in train(run, split(mnist, 0)) if isinstance(event, StepsCompleted))
     # NumPy converts between dtypes in small buffers of its own; at their smallest they do not hide an array of a batch.
     buffer_size = np.setbufsize(16)
@@ -166,8 +171,45 @@ def test_a_training_step_allocates_nothing(mnist: DigitSets, preset: str) -> Non
     assert now - before < 2000
 
 
+@pytest.mark.parametrize("device", ["double"], indirect=True)
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {
+            "preset": "quick-mlp",
+            "hidden": (16,),
+            "augment": 0.5,
+            "averaging": 0.9,
+            "optimizer": "adam",
+            "clip_norm": 1.0,
+        },
+        {"preset": "quick-cnn", "network": SMALL_CONV},
+    ],
+    ids=str,
+)
+def test_where_steps_are_recorded_they_are_only_replayed_and_nothing_is_waited_for_between_reports(
+    job: JobMaker, device: DoubleDevice, mnist: DigitSets, choices: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learner_module, "open_device", lambda key, tf32: device)
+    run = job(**{"shift_px": 0, "epochs": 1, "evaluate_every": RARELY, "validation_digits": 0, **choices})
+    reports = (event for event in train(run, split(mnist, 0, 5000)) if isinstance(event, StepsCompleted))
+    stream, first = device.stream, next(reports).step
+    made, waits, replays, launches = (
+        stream.allocations.total(),
+        stream.synchronisations.total(),
+        stream.replays,
+        stream.launches,
+    )
+    steps = [next(reports).step for _ in range(3)][-1] - first
+    assert steps >= 30
+    assert stream.allocations.total() == made
+    assert stream.synchronisations.total() == waits + 2 * 3  # a report is the loss and the right answers
+    assert stream.replays == replays + steps
+    assert stream.launches == launches + 2 * 3  # which then start at 0 again
+
+
 def test_training_seconds_are_those_of_steps_and_their_reports_alone(
-    splits: Splits, monkeypatch: pytest.MonkeyPatch
+    job: JobMaker, splits: Splits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = iter(range(10_000))
     monkeypatch.setattr(trainer_module, "time", SimpleNamespace(perf_counter=lambda: next(now)))

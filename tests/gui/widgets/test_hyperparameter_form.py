@@ -36,6 +36,7 @@ UNUSUAL = Hyperparameters(
     seed=2**32 - 1,
     shift_px=2,
     augment=0.35,
+    synthetic=0.2,
     label_smoothing=0.05,
     averaging=0.9995,
     patience=7,
@@ -334,7 +335,16 @@ def test_the_wheel_scrolls_past_fields_instead_of_changing_them(form: Hyperparam
 
 def test_the_tab_key_goes_from_field_to_field_downwards(qtbot: QtBot, form: HyperparameterForm) -> None:
     names = ["network", "optimizer", "learning_rate", "momentum", "schedule", "warmup", "batch_size", "epochs"]
-    names += ["shift_px", "augment", "weight_decay", "label_smoothing", "averaging", "clip_norm", "patience"]
+    names += [
+        "shift_px",
+        "augment",
+        "synthetic",
+        "weight_decay",
+        "label_smoothing",
+        "averaging",
+        "clip_norm",
+        "patience",
+    ]
     names += ["keep_best", "validation_digits", "evaluate_every", "seed", "precision"]
     assert sorted(names) == sorted(IN_THE_FORM)
     in_order = [any_field(form, name) for name in names]

@@ -121,10 +121,10 @@ def test_backward_takes_a_gradient_that_is_part_of_a_larger_array(device: Device
 @SHAPES
 @pytest.mark.parametrize("shares", [2, 3])
 def test_dividing_the_work_among_threads_changes_no_number(
-    device: Device, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], shares: int
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], shares: int
 ) -> None:
     monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", 1)
-    device.shares = shares
+    device = Device(shares=shares)
     x, dy, answers = a_batch(rng, shape), rng.normal(0, 1, shape), []
     for divides in (False, True):
         layer = bound(device, divides=divides)

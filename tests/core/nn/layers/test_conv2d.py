@@ -4,6 +4,7 @@ Whatever decides how it computes is gone through: as first layer it unfolds few 
 passes a gradient on; with the BLAS, with NumPy alone, and as for a device of many cores; in one piece and in several.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.device import Device, HostArray
 from core.nn.initializers import uniform_over_fan_in
 from core.nn.layers.conv2d import Conv2d
 from core.nn.layers.layer import ShapeError
+from tests.devices import DEVICES, as_parameters, in_use
 
 CHANNELS = 3
 
@@ -46,14 +48,26 @@ CASES = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(params=["with its BLAS", "with NumPy alone", "with many cores"])
-def cpu(request: pytest.FixtureRequest) -> Device:
-    cpu = Device()
-    if request.param == "with NumPy alone":
-        cpu._blas = None
-    if request.param == "with many cores":
-        cpu.many_cores, cpu.shares = True, 1
-    return cpu
+def with_numpy_alone() -> Device:
+    device = Device()
+    device._blas = None
+    return device
+
+
+def with_many_cores() -> Device:
+    device = Device(shares=1)
+    device.many_cores = True
+    return device
+
+
+WAYS = {**DEVICES, "cpu with NumPy alone": with_numpy_alone, "cpu with many cores": with_many_cores}
+
+
+@pytest.fixture(params=as_parameters(WAYS))
+def device(request: pytest.FixtureRequest) -> Iterator[Device]:
+    """Every device there is, and the CPU computing in every way it can."""
+    with in_use(WAYS[request.param]()) as device:
+        yield device
 
 
 def bound(
@@ -84,8 +98,8 @@ class ByHand:
 
 def by_hand(layer: Conv2d, x: HostArray, dy: HostArray) -> ByHand:
     """Everything written out: each weight meets each number it meets, once, outside the picture there is nothing."""
-    weight = layer.parameters["weight"]
-    bias = layer.parameters["bias"] if layer.bias else np.zeros(layer.channels)
+    weight = layer.device.to_host(layer.parameters["weight"])
+    bias = layer.device.to_host(layer.parameters["bias"]) if layer.bias else np.zeros(layer.channels)
     found = ByHand(np.zeros(dy.shape), np.zeros(x.shape), np.zeros(weight.shape), dy.sum(axis=(1, 2, 3)))
     border = (layer.size - 1) // 2 if layer.same else 0
     for o, h, w in np.ndindex(dy.shape[:3]):
@@ -126,15 +140,15 @@ def check(layer: Conv2d, case: Case, rng: np.random.Generator, samples: int = 3,
 @CASES
 @pytest.mark.parametrize("propagates", [False, True], ids=["first layer", "later layer"])
 def test_forward_and_backward_are_the_sums_over_the_kernel_s_taps(
-    case: Case, propagates: bool, cpu: Device, rng: np.random.Generator
+    case: Case, propagates: bool, device: Device, rng: np.random.Generator
 ) -> None:
-    check(bound(case, cpu, rng, propagates=propagates), case, rng)
+    check(bound(case, device, rng, propagates=propagates), case, rng)
 
 
 @pytest.mark.parametrize("propagates", [False, True], ids=["first layer", "later layer"])
-def test_float32_gives_the_same_to_its_precision(propagates: bool, cpu: Device, rng: np.random.Generator) -> None:
+def test_float32_gives_the_same_to_its_precision(propagates: bool, device: Device, rng: np.random.Generator) -> None:
     case = Case(3, (2, 6, 5))
-    check(bound(case, cpu, rng, propagates=propagates, dtype=np.float32), case, rng, tolerance=2e-5)
+    check(bound(case, device, rng, propagates=propagates, dtype=np.float32), case, rng, tolerance=2e-5)
 
 
 @CASES
@@ -156,17 +170,17 @@ def test_dividing_the_work_among_threads_changes_no_number(
 @CASES
 @pytest.mark.parametrize("propagates", [False, True], ids=["first layer", "later layer"])
 def test_a_smaller_last_batch_leaves_nothing_of_the_larger_one_before_and_comes_and_goes(
-    case: Case, propagates: bool, rng: np.random.Generator
+    case: Case, propagates: bool, device: Device, rng: np.random.Generator
 ) -> None:
-    layer = bound(case, Device(), rng, propagates=propagates)
+    layer = bound(case, device, rng, propagates=propagates)
     for samples in (4, 4, 1, 4, 1):
         check(layer, case, rng, samples)
 
 
 @pytest.mark.parametrize("propagates", [False, True], ids=["first layer", "later layer"])
-def test_new_weights_count_from_the_next_step_on(propagates: bool, cpu: Device, rng: np.random.Generator) -> None:
+def test_new_weights_count_from_the_next_step_on(propagates: bool, device: Device, rng: np.random.Generator) -> None:
     case = Case(3, (2, 5, 5))
-    layer = bound(case, cpu, rng, propagates=propagates)
+    layer = bound(case, device, rng, propagates=propagates)
     check(layer, case, rng)
     for parameter in layer.parameters.values():
         parameter += 0.5
@@ -176,42 +190,49 @@ def test_new_weights_count_from_the_next_step_on(propagates: bool, cpu: Device, 
 @pytest.mark.parametrize("same", [False, True])
 @pytest.mark.parametrize("propagates", [False, True], ids=["first layer", "later layer"])
 def test_pictures_and_gradients_that_are_parts_of_larger_arrays_are_read_where_they_lie(
-    same: bool, propagates: bool, cpu: Device, rng: np.random.Generator
+    same: bool, propagates: bool, device: Device, rng: np.random.Generator
 ) -> None:
     case = Case(3, (2, 5, 5), same=same)
-    layer = bound(case, cpu, rng, propagates=propagates)
+    layer = bound(case, device, rng, propagates=propagates)
     _, high, wide = layer.output_shape(case.shape)
     for _ in range(2):
         pictures, around = rng.normal(0, 1, (2, 7, 7, 3)), rng.normal(0, 1, (CHANNELS, high + 2, wide + 2, 3))
-        x, dy = pictures[:, 1:-1, 1:-1], around[:, 1:-1, 1:-1]
-        wanted = by_hand(layer, x, dy)
-        np.testing.assert_allclose(layer.forward(x, training=True), wanted.y, rtol=1e-12, atol=1e-12)
-        dx = layer.backward(dy)
-        np.testing.assert_allclose(layer.gradients["weight"], wanted.dweight, rtol=1e-12, atol=1e-12)
+        inside = (slice(None), slice(1, -1), slice(1, -1))
+        wanted = by_hand(layer, pictures[inside], around[inside])
+        y = device.to_host(layer.forward(device.to_device(pictures)[inside], training=True))
+        np.testing.assert_allclose(y, wanted.y, rtol=1e-12, atol=1e-12)
+        dx = layer.backward(device.to_device(around)[inside])
+        dweight = device.to_host(layer.gradients["weight"])
+        np.testing.assert_allclose(dweight, wanted.dweight, rtol=1e-12, atol=1e-12)
         if propagates:
-            np.testing.assert_allclose(dx, wanted.dx, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(device.to_host(dx), wanted.dx, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("inputs", [2, 5], ids=["few channels", "many channels"])
 def test_pictures_whose_samples_lie_apart_in_memory_are_read_rightly_in_every_batch(
-    inputs: int, cpu: Device, rng: np.random.Generator
+    inputs: int, device: Device, rng: np.random.Generator
 ) -> None:
     case = Case(3, (inputs, 4, 4))
-    layer = bound(case, cpu, rng, propagates=False)
+    layer = bound(case, device, rng, propagates=False)
     by_sample = rng.normal(0, 1, (3, *case.shape))
-    x, dy = by_sample.transpose(1, 2, 3, 0), rng.normal(0, 1, (CHANNELS, 2, 2, 3))
+    on_device, dy = device.to_device(by_sample), rng.normal(0, 1, (CHANNELS, 2, 2, 3))
+    x = on_device.transpose(1, 2, 3, 0)
     for _ in range(2):
+        on_device += 1
         by_sample += 1
-        wanted = by_hand(layer, x, dy)
-        np.testing.assert_allclose(layer.forward(x, training=True), wanted.y, rtol=1e-12, atol=1e-12)
-        layer.backward(dy)
-        np.testing.assert_allclose(layer.gradients["weight"], wanted.dweight, rtol=1e-12, atol=1e-12)
+        wanted = by_hand(layer, by_sample.transpose(1, 2, 3, 0), dy)
+        y = device.to_host(layer.forward(x, training=True))
+        np.testing.assert_allclose(y, wanted.y, rtol=1e-12, atol=1e-12)
+        layer.backward(device.to_device(dy))
+        dweight = device.to_host(layer.gradients["weight"])
+        np.testing.assert_allclose(dweight, wanted.dweight, rtol=1e-12, atol=1e-12)
 
 
-def test_each_batch_size_has_one_array_for_y(cpu: Device, rng: np.random.Generator) -> None:
-    layer, x = bound(Case(3, (2, 5, 5)), cpu, rng), rng.normal(0, 1, (2, 5, 5, 4))
+def test_each_batch_size_has_one_array_for_y(device: Device, rng: np.random.Generator) -> None:
+    layer, x = bound(Case(3, (2, 5, 5)), device, rng), rng.normal(0, 1, (2, 5, 5, 4))
+    part, x = device.to_device(np.ascontiguousarray(x[..., :2])), device.to_device(x)
     y = layer.forward(x, training=True)
-    layer.forward(np.ascontiguousarray(x[..., :2]), training=True)
+    layer.forward(part, training=True)
     assert layer.forward(x, training=True) is y
 
 

@@ -111,11 +111,9 @@ def test_neither_forward_nor_backward_changes_what_it_is_given(device: Device) -
 
 
 @pytest.mark.parametrize("shares", [1, 2, 3, 9])
-def test_dividing_the_work_among_threads_changes_no_number(
-    device: Device, monkeypatch: pytest.MonkeyPatch, shares: int
-) -> None:
+def test_dividing_the_work_among_threads_changes_no_number(monkeypatch: pytest.MonkeyPatch, shares: int) -> None:
     monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", 1)
-    device.shares = shares
+    device = Device(shares=shares)
     layer = bound(device, divides=True)
     y = layer.forward(device.to_device(X), training=True)
     dx = layer.backward(device.to_device(DY))

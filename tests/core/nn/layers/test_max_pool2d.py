@@ -92,10 +92,10 @@ def test_a_later_smaller_batch_and_other_winners_leave_nothing_of_the_gradient_b
 
 @pytest.mark.parametrize("shares", [1, 2, 3])
 def test_dividing_the_work_among_threads_changes_no_number(
-    device: Device, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, shares: int
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, shares: int
 ) -> None:
     monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", 1)
-    device.shares = shares
+    device = Device(shares=shares)
     x, dy = rng.integers(0, 9, (5, 7, 6, 3)).astype(float), rng.normal(0, 1, (5, 3, 3, 3))
     alone, divided = bound(device, 2), bound(device, 2, divides=True)
     assert len(divided.shares(5, x.size)) == shares
