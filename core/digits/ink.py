@@ -5,8 +5,9 @@ core.digits.rasterizer removes them. This room checks once, so that everybody el
 least one point and no point is NaN or infinite.
 
 An ink file has one JSON object a line, {"label": 3, "strokes": [[[x, y], ...], ...]}, gzip-compressed where its name
-ends in .gz. Further keys of the object, and numbers after x and y, are left for later and ignored. Files come from
-anywhere and are not trusted.
+ends in .gz. A point may go on: [x, y, milliseconds] or [x, y, milliseconds, pressure]; what cannot be a time or a
+pressure is ignored, as are further numbers and further keys of the object. Files come from anywhere and are not
+trusted.
 """
 
 import gzip
@@ -36,11 +37,15 @@ class Stroke:
 
     `points`: (n, 2), n >= 1, x and y of each point in any unit, y growing downwards; finite. Whatever array or nested
     list is given, a read-only float32 copy is kept. Strokes are equal only if they are the same object.
+    `times_ms`: (n,), when the pen was at each point, never falling, counted from the drawing's first; `pressures`:
+    (n,), 0 to 1, how hard it was pressed. None where the pen did not say, and for pressures wherever times are None.
 
-    Raises ValueError for any other shape and for numbers that are not finite as float32.
+    Raises ValueError for anything else, and for numbers that are not finite as float32.
     """
 
     points: HostArray
+    times_ms: HostArray | None = None
+    pressures: HostArray | None = None
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):
@@ -51,6 +56,24 @@ class Stroke:
             raise ValueError("a stroke wants finite points, got NaN, infinity or a number beyond float32")
         points.flags.writeable = False
         object.__setattr__(self, "points", points)
+        if self.times_ms is not None:
+            times = self._keep("times_ms", self.times_ms)
+            if (np.diff(times, prepend=0) < 0).any():
+                raise ValueError("a stroke wants times from 0 on that never fall")
+        if self.pressures is not None:
+            pressures = self._keep("pressures", self.pressures)
+            if self.times_ms is None or pressures.min() < 0 or pressures.max() > 1:
+                raise ValueError("a stroke wants pressures from 0 to 1, and times with them")
+
+    def _keep(self, name: str, given: HostArray) -> HostArray:
+        """Put a checked, read-only copy of one number a point in the place of what was given."""
+        with np.errstate(over="ignore"):
+            numbers = np.array(given, dtype=np.float32)
+        if numbers.shape != (len(self.points),) or not np.isfinite(numbers).all():
+            raise ValueError(f"a stroke of {len(self.points)} points wants as many finite {name}")
+        numbers.flags.writeable = False
+        object.__setattr__(self, name, numbers)
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -72,6 +95,21 @@ class LabelledInk:
     ink: Ink
 
 
+def ink_line(digit: LabelledInk) -> str:
+    """`digit` as a line of an ink file, without its end; reading it gives every number back as it was."""
+    strokes = [[_written(point) for point in np.column_stack(_columns(stroke))] for stroke in digit.ink.strokes]
+    return json.dumps({"label": digit.label, "strokes": strokes}, separators=(",", ":"))
+
+
+def _columns(stroke: Stroke) -> list[HostArray]:
+    return [column for column in (stroke.points, stroke.times_ms, stroke.pressures) if column is not None]
+
+
+def _written(point: HostArray) -> list[float]:
+    # As text a float32 has the fewest digits that tell it apart; as a float it would have many that say nothing.
+    return [float(str(number)) for number in point]
+
+
 class InkFileError(ValueError):
     """An ink file cannot be read; the message names the file and the line and says what to do."""
 
@@ -88,7 +126,7 @@ def read_ink_file(path: str | os.PathLike[str]) -> list[LabelledInk]:
         if len(digits) == MAX_DIGITS:
             raise InkFileError(f"{path} has more than {MAX_DIGITS:,} digits; split it into smaller files.")
         try:
-            digits.append(_labelled_ink(line))
+            digits.append(parse_ink_line(line))
         except ValueError as error:
             raise InkFileError(f"{path}, line {number}: {error}; correct or delete this line.") from None
     if not digits:
@@ -125,7 +163,8 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise InkFileError(f"{path} cannot be read ({reason}); check the file and its permissions.") from None
 
 
-def _labelled_ink(line: bytes) -> LabelledInk:
+def parse_ink_line(line: bytes) -> LabelledInk:
+    """The digit that one line of an ink file holds; raises ValueError, saying what is wrong with it."""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
@@ -143,11 +182,19 @@ def _labelled_ink(line: bytes) -> LabelledInk:
 
 def _stroke(points: Any, position: int) -> Stroke:
     try:
-        return Stroke(_numbers(points)[:, :2])
+        numbers = _numbers(points)
+        stroke = Stroke(numbers[:, :2])
     except (ValueError, TypeError, IndexError, OverflowError):
         raise ValueError(
             f'stroke {position} of "strokes" must be a list of at least one [x, y] pair of finite numbers'
         ) from None
+    for columns in (4, 3):
+        if numbers.shape[1] >= columns:
+            try:
+                return Stroke(numbers[:, :2], *numbers[:, 2:columns].T)
+            except ValueError:
+                continue
+    return stroke
 
 
 def _numbers(points: Any) -> HostArray:
