@@ -7,7 +7,7 @@ imported unless a GPU is trained on.
 import sys
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from core import VERSION
@@ -19,15 +19,19 @@ from core.training.presets import find_preset
 from core.training.rate_finder import HIGHEST, LOWEST, RatesTried, RateTried
 from core.training.trainer import TrainingJob
 from gui.background_job import BackgroundJob
+from gui.benchmark_controller import BenchmarkController
 from gui.closing_controller import ClosingController
 from gui.dialogs import Dialogs
 from gui.distortion_controller import DistortionController
 from gui.drawing_controller import DrawingController
+from gui.example_controller import ExampleController
 from gui.file_controller import FileController
 from gui.main_window import MainWindow
+from gui.nearest_controller import NearestController
 from gui.network_controller import NetworkController
 from gui.progress_controller import ProgressController
 from gui.rate_finder_controller import RateFinderController
+from gui.storage_controller import StorageController
 from gui.theme import apply_theme
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
@@ -38,7 +42,9 @@ GIL_SWITCH_INTERVAL_SECONDS = 0.001
 
 
 class Application(QObject):
-    """One window with everything behind it."""
+    """One window with everything behind it; `left` when it is closed and nothing computes any more."""
+
+    left = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,11 +55,15 @@ class Application(QObject):
         self.training = TrainingController(self)
         self.progress = ProgressController(parent=self)
         self.drawing = DrawingController(self)
+        self.examples = ExampleController(self)
+        self.nearest = NearestController(self)
         self.network = NetworkController(self)
         self.distortion = DistortionController(self)
         self.rates = RateFinderController(self)
         self.rate_window = RateFinderWindow(self.window)
-        self.files = FileController(self.network, self.dialogs, self)
+        self.benchmark = BenchmarkController(self)
+        self.storage = StorageController(self)
+        self.files = FileController(self.network, self.storage, self.dialogs, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self._shipped_answers = True
         self._leaves = False
@@ -75,6 +85,7 @@ class Application(QObject):
     def _connect(self) -> None:
         window, training, progress = self.window, self.training, self.progress
         controls, status, panel = window.run_controls, window.run_status, window.drawing_panel
+        bench = window.benchmark_panel
 
         controls.train_requested.connect(self._on_train_requested)
         controls.pause_requested.connect(training.pause)
@@ -89,6 +100,7 @@ class Application(QObject):
         self.data.done.connect(self._on_data_loaded)
         self.data.failed.connect(status.show_problem)
         self.devices.done.connect(window.device_selector.show_devices)
+        self.devices.done.connect(window.benchmark_panel.show_devices)
         self.devices.failed.connect(status.show_problem)
 
         training.state_changed.connect(self._show_state)
@@ -122,19 +134,42 @@ class Application(QObject):
         self.rates.tried.connect(self._on_rate_tried)
         self.rates.found.connect(self._on_rates_tried)
         self.rates.failed.connect(self.rate_window.show_problem)
-        self.rates.running_changed.connect(self._on_rates_running_changed)
+        self.rates.running_changed.connect(self._on_measuring_changed)
         self.rate_window.closed.connect(self.rates.stop)
         self.rate_window.rate_chosen.connect(self._on_rate_chosen)
         window.find_rate_action.triggered.connect(self._on_find_rate)
 
+        bench.benchmark_requested.connect(self.benchmark.measure)
+        bench.race_requested.connect(self._on_race_requested)
+        bench.cancel_requested.connect(self.benchmark.stop)
+        bench.exported.connect(status.show_message)
+        bench.export_failed.connect(status.show_problem)
+        self.benchmark.running_changed.connect(self._show_state)
+        self.benchmark.running_changed.connect(self._on_measuring_changed)
+        self.benchmark.told.connect(bench.show_event)
+        self.benchmark.failed.connect(bench.show_problem)
+
         panel.ink_changed.connect(self.drawing.on_ink_changed)
+        panel.digit_put.connect(self.drawing.on_digit_put)
+        panel.moved.connect(self.drawing.on_moved)
+        panel.recipe_changed.connect(self.drawing.on_recipe_changed)
         self.drawing.answered.connect(panel.show_answer)
+        self.drawing.traced.connect(panel.show_way)
+        self.drawing.answered.connect(self.nearest.on_answered)
+        panel.steps_shown.connect(self.nearest.set_wanted)
+        self.nearest.found.connect(panel.show_nearest)
+        self.nearest.failed.connect(status.show_problem)
+        panel.random_example_requested.connect(self.examples.choose_by_lot)
+        panel.example_requested.connect(self.examples.choose)
+        self.examples.ready.connect(panel.allow_examples)
+        self.examples.chosen.connect(panel.canvas.put)
         self.network.predictor_changed.connect(self.drawing.use_predictor)
         self.network.weights_changed.connect(self.drawing.use_weights)
         self.network.named.connect(panel.show_network_name)
         self.network.can_save_changed.connect(window.save_network_action.setEnabled)
         self.network.notified.connect(status.show_message)
         self.network.failed.connect(status.show_problem)
+        self.storage.failed.connect(status.show_problem)
 
         window.open_data_action.triggered.connect(self._on_open_data)
         window.open_network_action.triggered.connect(self.files.open)
@@ -160,14 +195,24 @@ class Application(QObject):
 
     @Slot()
     def _on_train_requested(self) -> None:
-        if (job := self._chosen_job()) is not None and not self.rates.is_running:
+        if (job := self._chosen_job()) is not None and self._is_free():
             self.training.start(job)
 
     @Slot()
     def _on_find_rate(self) -> None:
-        if (job := self._chosen_job()) is not None and self.training.state is TrainingState.IDLE:
+        if (job := self._chosen_job()) is not None and self._is_free():
             self.rate_window.begin(LOWEST, HIGHEST)
             self.rates.start(job)
+
+    @Slot(tuple)
+    def _on_race_requested(self, device_keys: tuple[str, ...]) -> None:
+        if (job := self._chosen_job()) is not None and self._is_free():
+            self.benchmark.race(job, device_keys)
+
+    def _is_free(self) -> bool:
+        """Whether nothing computes: each of these wants the whole machine, or would spoil what another measures."""
+        measures = self.rates.is_running or self.benchmark.is_running
+        return self.training.state is TrainingState.IDLE and not measures
 
     @Slot(RateTried)
     def _on_rate_tried(self, event: RateTried) -> None:
@@ -198,9 +243,9 @@ class Application(QObject):
     @Slot()
     def _show_state(self) -> None:
         state = self.training.state
-        is_free = state is TrainingState.IDLE and not self.rates.is_running
-        can_train = is_free and self.window.hyperparameter_form.values() is not None
+        can_train = self._is_free() and self.window.hyperparameter_form.values() is not None
         self.window.find_rate_action.setEnabled(can_train)
+        self.window.benchmark_panel.show_state(self.benchmark.is_running, self._is_free(), can_train)
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)
@@ -212,9 +257,13 @@ class Application(QObject):
     def _on_data_loaded(self, sets: DigitSets) -> None:
         self.training.use_data(sets)
         self.rates.use_data(sets)
+        self.benchmark.use_data(sets)
         self._show_state()
         self.network.on_data_loaded(sets)
+        self.storage.on_data_loaded(sets)
         self.distortion.on_data_loaded(sets)
+        self.examples.on_data_loaded(sets)
+        self.nearest.on_data_loaded(sets)
         # A shipped network that cannot answer has just been told of; that must stay to be read.
         problem_stands, self._shipped_answers = not self._shipped_answers, True
         if not problem_stands and not self.training.state.is_running:
@@ -239,7 +288,7 @@ class Application(QObject):
             self.data.start(lambda cancelled, folder=folder: load_mnist(folder))  # type: ignore[misc]
 
     @Slot(bool)
-    def _on_rates_running_changed(self, running: bool) -> None:
+    def _on_measuring_changed(self, running: bool) -> None:
         if not running and self._leaves:
             self._on_close_allowed()
 
@@ -248,13 +297,16 @@ class Application(QObject):
         self._leaves = True
         self.data.cancel()
         self.devices.cancel()
-        if self.rates.is_running:
+        self.nearest.cancel()
+        if self.rates.is_running or self.benchmark.is_running:
             # It ends after the step it is in; the window goes at once, the program then.
             self.rates.stop()
+            self.benchmark.stop()
             self.window.hide()
             return
         self.window.allow_close()
         self.window.close()
+        self.left.emit()
 
 
 def run_window() -> int:
@@ -266,5 +318,7 @@ def run_window() -> int:
     qt.setApplicationVersion(VERSION)
     apply_theme(qt)
     application = Application()
+    # Closing a window that was hidden before ends no program.
+    application.left.connect(qt.quit)
     application.start()
     return qt.exec()

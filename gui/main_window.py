@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from gui import theme
+from gui.widgets.benchmark_panel import BenchmarkPanel
 from gui.widgets.device_selector import DeviceSelector
 from gui.widgets.drawing_panel import DrawingPanel
 from gui.widgets.hyperparameter_form import HyperparameterForm
@@ -47,6 +48,7 @@ class MainWindow(QMainWindow):
         self.run_controls = RunControls()
         self.hyperparameter_form = HyperparameterForm()
         self.learning_plot = LearningPlot()
+        self.benchmark_panel = BenchmarkPanel()
         self.drawing_panel = DrawingPanel()
         self.run_status = RunStatus()
         self.tabs = QTabWidget()
@@ -100,7 +102,7 @@ class MainWindow(QMainWindow):
         learn_layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.MARGIN)
         learn_layout.addWidget(self.learning_plot)
         self.tabs.addTab(learn, self.tr("Learn"))
-        self.tabs.setTabBarAutoHide(True)
+        self.tabs.addTab(_scrolling(self.benchmark_panel), self.tr("Benchmark"))
         self.tabs.setMinimumWidth(_SMALLEST_CENTRE_PX)
         splitter = QSplitter(Qt.Orientation.Horizontal)
         splitter.setChildrenCollapsible(False)

@@ -90,6 +90,7 @@ DARK = Colours(
 )
 
 CURVE_DASHES: Mapping[str, list[float]] = {"train": [], "validation": [6, 3], "test": [2, 2]}
+REFERENCE_DASHES: Mapping[str, list[float]] = {"reference": [8, 4], "other reference": [2, 4]}
 CURVE_SYMBOLS = {"train": "s", "validation": "o", "test": "d"}
 
 
@@ -117,6 +118,22 @@ def curve_pen(series: str, scheme: Colours) -> QPen:
     pen = thin_pen(scheme.curves[series])
     if CURVE_DASHES[series]:
         pen.setDashPattern(CURVE_DASHES[series])
+    return pen
+
+
+def veil(scheme: Colours) -> QColor:
+    """What lies behind words that stand over curves."""
+    behind = QColor(scheme.surface)
+    behind.setAlphaF(0.8)
+    return behind
+
+
+def series_pen(style: str, scheme: Colours) -> QPen:
+    """The pen of a curve, or of one of the faint "reference" lines that figures from elsewhere are shown with."""
+    if style in CURVE_DASHES:
+        return curve_pen(style, scheme)
+    pen = thin_pen(scheme.disabled)
+    pen.setDashPattern(REFERENCE_DASHES[style])
     return pen
 
 
@@ -273,6 +290,11 @@ def _stylesheet(scheme: Colours) -> str:
     QPushButton[primary="true"]:disabled {{
         background: {scheme.track}; border: 1px solid {scheme.track}; color: {scheme.disabled};
     }}
+    QToolButton {{
+        background: transparent; border: 1px solid transparent; border-radius: {RADIUS}px; padding: 2px 6px 2px 0;
+    }}
+    QToolButton:hover {{ background: {scheme.hover}; }}
+    QToolButton:focus {{ border-color: {scheme.accent}; }}
     QCheckBox::indicator {{
         width: 14px; height: 14px; background: {scheme.field}; border: 1px solid {scheme.disabled}; border-radius: 4px;
     }}
@@ -301,6 +323,19 @@ def _stylesheet(scheme: Colours) -> str:
     QScrollBar::add-page, QScrollBar::sub-page, QSplitter::handle {{ background: transparent; }}
     QSplitter::handle:hover {{ background: {scheme.border}; }}
     QTabWidget::pane {{ border: none; }}
+    QTabBar::tab {{
+        background: transparent; color: {scheme.muted}; border: none; border-bottom: 2px solid transparent;
+        padding: 6px 10px 4px 10px; margin-left: 2px;
+    }}
+    QTabBar::tab:hover {{ color: {scheme.text}; }}
+    QTabBar::tab:selected {{ color: {scheme.text}; border-bottom: 2px solid {scheme.accent}; }}
+    QTabBar::tab:selected:focus {{ background: {scheme.hover}; }}
+    QTableView {{ background: transparent; }}
+    QHeaderView {{ background: transparent; }}
+    QHeaderView::section {{
+        background: transparent; color: {scheme.muted}; border: none; border-bottom: 1px solid {scheme.border};
+        padding: 2px 6px;
+    }}
     QMenuBar {{ background: {scheme.window}; }}
     QMenu {{ background: {scheme.surface}; border: 1px solid {scheme.border}; padding: 4px; }}
     QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}

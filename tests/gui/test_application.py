@@ -37,8 +37,11 @@ class Person:
     def ask_before_replacing(self) -> Keep:
         return self.keep
 
-    def ask_where_to_save(self, suggested_name: str) -> tuple[Path, str] | None:
-        return self.where
+    def ask_how_to_store(self, measured: object, measured_on: str) -> str | None:
+        return self.where and self.where[1]
+
+    def ask_where_to_save(self, suggested_name: str) -> Path | None:
+        return self.where and self.where[0]
 
     def ask_which_network(self) -> Path | None:
         return self.network

@@ -66,7 +66,9 @@ def test_in_a_small_window_the_side_panels_scroll(window: MainWindow, size: tupl
     assert (window.width(), window.height()) == size
     for name in ("trainButton", "stopButton", "accuracyPlot", "lossPlot", "statusLabel"):
         assert lies_inside(window, find(window, name)), name
-    areas = [area for area in window.findChildren(QScrollArea) if area.widget().objectName() == "scrolled"]
+    # What lies in a tab behind another has no size yet.
+    all_areas = [area for area in window.findChildren(QScrollArea) if area.widget().objectName() == "scrolled"]
+    areas = [area for area in all_areas if area.isVisible()]
     assert len(areas) == 2
     assert size[1] > 600 or any(area.verticalScrollBar().maximum() > 0 for area in areas)
     for area in areas:
@@ -133,3 +135,25 @@ def test_the_tab_key_starts_at_the_top_and_reaches_the_canvas(window: MainWindow
         "clearButton",
     ]
     assert [name for name in order if name in wanted] == wanted
+
+
+@pytest.mark.parametrize("size", [(1280, 760), (1366, 738), (1024, 600)])
+def test_in_the_tab_of_the_benchmark_nothing_is_cut_off(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    window.tabs.setCurrentIndex(1)
+    QApplication.processEvents()
+    names = ["benchmarkStart", "benchmarkCancel", "widthsField", "benchmarkPreset", "deviceBoxes"]
+    foot = [
+        "benchmarkPlot",
+        "benchmarkTable",
+        "benchmarkLesson",
+        "benchmarkProgress",
+        "copyTable",
+        "saveCsv",
+        "savePng",
+    ]
+    for name in names + (foot if size[1] > 600 else []):
+        assert lies_inside(window, find(window, name)), name
+    panel = window.benchmark_panel
+    assert panel.width() >= panel.minimumSizeHint().width()
+    assert find(window, "benchmarkPlot").height() >= 150

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.digits import pictures
-from core.digits.pictures import PICTURE_SUFFIXES, PictureError, read_picture
+from core.digits import picture_file as pictures
+from core.digits.picture_file import PICTURE_SUFFIXES, PictureError
+from core.digits.pictures import read_picture
 
 
 def seven(side=120, pen=9, left=0.3, top=0.15):

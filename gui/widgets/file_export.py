@@ -1,0 +1,46 @@
+"""What is shown, as a file: a widget as a picture, rows as CSV; written so that no half of a file is ever left.
+
+A room of its own because a plot should know nothing of files, and because pictures are made larger than they are seen.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from PySide6.QtCore import QBuffer, QIODevice, QSaveFile
+from PySide6.QtGui import QPixmap
+from PySide6.QtWidgets import QWidget
+
+from gui import theme
+
+_PICTURE_SCALE = 2
+
+Row: TypeAlias = list[str | int | float]
+
+
+def as_csv(rows: Sequence[Row], delimiter: str = ",") -> str:
+    """`rows`, the names of the columns first, with `delimiter` between cells and numbers as programs read them."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def as_png(widget: QWidget) -> bytes:
+    """`widget` as it stands, sharp enough to print."""
+    picture = QPixmap(widget.size() * _PICTURE_SCALE)
+    picture.setDevicePixelRatio(_PICTURE_SCALE)
+    picture.fill(theme.colours(widget.palette()).surface)
+    widget.render(picture)
+    encoded = QBuffer()
+    encoded.open(QIODevice.OpenModeFlag.WriteOnly)
+    picture.save(encoded, "PNG")
+    return bytes(encoded.data().data())
+
+
+def write(path: str, content: bytes) -> str:
+    """Write `content` to `path`; returns why it could not be, empty if it was. What was there stays until all is."""
+    file = QSaveFile(path)
+    if file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit():
+        return ""
+    return str(file.errorString())
