@@ -12,31 +12,45 @@ from typing import Annotated
 
 import typer
 
-from core import benchmark_command, ink_command, inspect_commands, reading_commands, run_commands
+from core import (
+    benchmark_command,
+    data_command,
+    exchange_commands,
+    ink_command,
+    inspect_commands,
+    reading_commands,
+    run_commands,
+)
 from core.atomic_file import UnwritableFileError
 from core.device import DeviceError, UnknownDeviceError
 from core.device_list import list_devices
 from core.digits.dataset import DatasetError
+from core.digits.dataset_files import check_is_here
+from core.digits.downloads import BUILT_IN, UnknownSetError, find_set
 from core.digits.ink import InkFileError
 from core.digits.pictures import PictureError
+from core.exchange.foreign_network import ForeignFileError
+from core.exchange.onnx_package import MissingOnnxError
 from core.nn.architecture import NetworkTextError, with_hidden_units
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
 from core.terminal import Json, WrongUseError, complain, print_json, stdout
 from core.train_command import print_training, run_training
 from core.training.checkpoint import CheckpointError
-from core.training.hyperparameters import HyperparameterError
+from core.training.hyperparameters import HyperparameterError, Hyperparameters
 from core.training.job import TrainingJob
 from core.training.model_file import ModelFileError, check_can_save
 from core.training.presets import UnknownPresetError, find_preset
 from core.training.run_folder import RunError, RunFolder
 from core.training.storage import PrecisionError
 
-WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, WrongUseError)
+WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, UnknownSetError, WrongUseError)
 FAILURES = (
     DeviceError,
     DatasetError,
+    ForeignFileError,
     InkFileError,
+    MissingOnnxError,
     ModelFileError,
     PictureError,
     PrecisionError,
@@ -81,6 +95,7 @@ def _fail(sentence: str, status: int) -> int:
 def train_command(
     preset: Annotated[str, typer.Option(help="The recipe to start from.")] = "quick-mlp",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda:0 ...; auto takes a GPU if one works.")] = "auto",
+    data: Annotated[str, typer.Option(help="The set to train on, by its name (data lists them).")] = BUILT_IN,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training digits.")] = None,
     network: Annotated[
         str | None, typer.Option(help='The layers, such as "conv 16x3 relu, pool 2, linear 128 relu, linear 10".')
@@ -124,7 +139,7 @@ def train_command(
     run: Annotated[Path | None, typer.Option(help="Keep the run in this new folder, to resume it from there.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Train a network on the built-in MNIST. Ctrl-C stops it and keeps what it learned."""
+    """Train a network on the built-in MNIST, or another set. Ctrl-C stops it and keeps what it learned."""
     recipe = find_preset(preset)
     if hidden is not None:
         network = _with_hidden(network or recipe.hyperparameters.network, hidden)
@@ -156,11 +171,18 @@ def train_command(
         raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
     if out is not None:
         _check_out(out)
-    job = TrainingJob(preset, hyperparameters, device, until_accuracy)
+    _check_data(data, hyperparameters)
+    job = TrainingJob(preset, hyperparameters, device, until_accuracy, data)
     folder = None if run is None else RunFolder(run)
     if folder is not None:
         folder.create(job)
     print_training(run_training(job, out, folder), as_json)
+
+
+def _check_data(name: str, chosen: Hyperparameters) -> None:
+    check_is_here(name)
+    if chosen.synthetic and not find_set(name).shows_digits:
+        raise WrongUseError(f"{name} shows no digits, so synthetic ink cannot be mixed in; use --synthetic 0")
 
 
 def _check_out(path: Path) -> None:
@@ -195,6 +217,14 @@ def devices_command(as_json: Json = False) -> None:
         stdout.print("\n".join(lines), soft_wrap=True, markup=False)
 
 
-for room in (reading_commands, inspect_commands, benchmark_command, ink_command, run_commands):
+for room in (
+    reading_commands,
+    inspect_commands,
+    benchmark_command,
+    ink_command,
+    data_command,
+    run_commands,
+    exchange_commands,
+):
     for name, command in room.COMMANDS.items():
         app.command(name)(command)

@@ -19,9 +19,12 @@ import numpy as np
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
-from core.digits.dataset import split
-from core.digits.mnist import load_mnist
+from core.digits.dataset import Dataset, split
+from core.digits.dataset_files import load_digit_sets
+from core.digits.downloads import find_set
+from core.predictor import calibrated
 from core.terminal import complain, print_json, stderr, stdout
 from core.training.checkpoint import Checkpoint, Weights
 from core.training.events import Evaluated, RunNotKept, StepsCompleted, TrainingEnded, TrainingStarted
@@ -35,21 +38,22 @@ from core.training.trainer import train
 def run_training(
     job: TrainingJob, out: Path | None, folder: RunFolder | None = None, since: Checkpoint | None = None
 ) -> dict[str, Any]:
-    """Run `job` on the built-in MNIST, save what it learned to `out`, and return its figures by name.
+    """Run `job` on its data, save what it learned to `out`, and return its figures by name.
 
     The run is kept in `folder`, if there is one, and goes on from `since`. "model" is the path written, None if there
     is none. Raises what train, RunRecorder and save_model raise.
     """
     begun = time.perf_counter()
-    device_key, end = _train_with_progress(job, folder, since)
+    device_key, end, validation = _train_with_progress(job, folder, since)
     if end.reason:
         sys.stderr.write(f"inkling: the device could not go on: {end.reason}\n")
     if out is not None and not end.learned:
         sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
         out = None
     if out is not None:
-        _save(out, _model(job, end))
-    return _result(job, device_key, end, time.perf_counter() - begun, out)
+        model = _model(job, end)
+        _save(out, calibrated(model, validation) if validation else model)
+    return training_result(job, device_key, end, time.perf_counter() - begun, out)
 
 
 def print_training(result: dict[str, Any], as_json: bool) -> None:
@@ -59,7 +63,7 @@ def print_training(result: dict[str, Any], as_json: bool) -> None:
     else:
         table = Table(show_header=False)
         for name, value in result.items():
-            table.add_row(name.replace("_", " "), "–" if value is None else str(value))
+            table.add_row(name.replace("_", " "), Text("–" if value is None else str(value)))
         stdout.print(table)
     if result["outcome"] == "diverged":
         complain("the loss became infinite; choose a smaller learning rate")
@@ -69,17 +73,17 @@ def print_training(result: dict[str, Any], as_json: bool) -> None:
 
 def _train_with_progress(
     job: TrainingJob, folder: RunFolder | None, since: Checkpoint | None
-) -> tuple[str, TrainingEnded]:
-    """Run the job with a progress bar; returns the key of the device that computed, and the end."""
+) -> tuple[str, TrainingEnded, Dataset | None]:
+    """Run the job with a progress bar; returns the key of the device that computed, the end, and what was held out."""
     chosen = job.hyperparameters
-    splits = split(load_mnist(), chosen.validation_digits, chosen.train_limit)
+    splits = split(load_digit_sets(job.data), chosen.validation_digits, chosen.train_limit)
     control = TrainingControl()
     device_key, total_steps, measured = job.device_key, 1, ""
     with _stop_on_interrupt(control), _progress() as progress:
         task = progress.add_task("training", total=None)
         events = train(job, splits, control, since)
         if folder is not None:
-            events = RunRecorder(folder, job, control).record(events)
+            events = RunRecorder(folder, job, control, since).record(events)
         for event in events:
             if isinstance(event, RunNotKept):
                 sys.stderr.write(f"inkling: the run goes on, but is not kept any more: {event.reason}\n")
@@ -92,7 +96,7 @@ def _train_with_progress(
                 words = f"{device_key} · {speed} · epoch {event.epoch:.1f} of {chosen.epochs} · {measured}"
                 progress.update(task, completed=event.step, total=total_steps, description=words)
             elif isinstance(event, TrainingEnded):
-                return device_key, event
+                return device_key, event, splits.validation
     raise AssertionError("training ended without a last event")
 
 
@@ -130,7 +134,7 @@ def _save(path: Path, model: Model) -> None:
 
 def _model(job: TrainingJob, end: TrainingEnded) -> Model:
     facts = {
-        "trained_on": "MNIST",
+        "trained_on": find_set(job.data).title,
         "outcome": end.outcome,
         "epochs_completed": str(end.epochs),
         "command": shlex.join(["uv", "run", "main.py", *sys.argv[1:]]),
@@ -142,16 +146,17 @@ def _model(job: TrainingJob, end: TrainingEnded) -> Model:
 
 
 def weights_sha256(weights: Weights) -> str:
-    """The SHA-256 of all weights in the order of their names, as little-endian float32: equal only where every bit is."""
+    """The SHA-256 of all weights in the order of their names, as little-endian float32: equal where every bit is."""
     digest = hashlib.sha256()
     for name in sorted(weights):
         digest.update(np.ascontiguousarray(weights[name], "<f4").tobytes())
     return digest.hexdigest()
 
 
-def _result(
+def training_result(
     job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
 ) -> dict[str, Any]:
+    """The figures of a run by name, as the commands tell them."""
     return {
         "preset": job.preset,
         "device": device_key,

@@ -15,9 +15,11 @@ from core.device import HostArray
 from core.digits.dataset import DatasetError
 
 MAX_DIGITS = 2_000_000
-_PICTURES, _LABELS = 0x00000803, 0x00000801
-_KINDS = {_PICTURES: "pictures", _LABELS: "labels"}
-_HEADER_LENGTHS = {_PICTURES: 16, _LABELS: 8}
+_PICTURES, _LABELS, _EXTENDED_LABELS = 0x00000803, 0x00000801, 0x00000C02
+_KINDS = {_PICTURES: "pictures", _LABELS: "labels", _EXTENDED_LABELS: "extended labels"}
+_HEADER_LENGTHS = {_PICTURES: 16, _LABELS: 8, _EXTENDED_LABELS: 12}
+_ITEM_BYTES = {_PICTURES: 1, _LABELS: 1, _EXTENDED_LABELS: 4}
+_EXTENDED_COLUMNS = 8
 
 
 def read_pictures(path: Path) -> tuple[HostArray, bytes]:
@@ -30,13 +32,36 @@ def read_labels(path: Path) -> tuple[HostArray, bytes]:
     """Labels uint8 (N,), 0 to 9, and the unpacked bytes of the file; raises DatasetError."""
     data = _unpacked(path, _LABELS)
     labels = np.frombuffer(data, np.uint8, offset=_HEADER_LENGTHS[_LABELS])
-    wrong = np.flatnonzero(labels > 9)
+    _check_labels(path, labels)
+    return labels, data
+
+
+def read_extended_labels(path: Path) -> HostArray:
+    """Labels uint8 (N,), 0 to 9, from a file of QMNIST's form; raises DatasetError.
+
+    It has a row of eight 32-bit integers for each digit; the label comes first, then who wrote it and where.
+    Format: https://github.com/facebookresearch/qmnist, section 2.2.
+    """
+    data = _unpacked(path, _EXTENDED_LABELS)
+    rows = np.frombuffer(data, ">i4", offset=_HEADER_LENGTHS[_EXTENDED_LABELS]).reshape(-1, _EXTENDED_COLUMNS)
+    _check_labels(path, rows[:, 0])
+    return rows[:, 0].astype(np.uint8)
+
+
+def write_idx(path: Path, content: HostArray) -> None:
+    """Pictures uint8 (N, 28, 28) or labels uint8 (N,) as a gzip-compressed file; raises OSError."""
+    with gzip.open(path, "wb", compresslevel=1) as file:  # Four times as fast as the usual level, a tenth larger.
+        file.write(np.array([0x0800 + content.ndim, *content.shape], ">u4").tobytes())
+        file.write(np.ascontiguousarray(content).reshape(-1).data)
+
+
+def _check_labels(path: Path, labels: HostArray) -> None:
+    wrong = np.flatnonzero((labels < 0) | (labels > 9))
     if wrong.size:
         raise DatasetError(
             f"{path} is mislabelled: label {labels[wrong[0]]} at position {wrong[0]:,}, "
             "where 0 to 9 are allowed; use a set of ten classes, or fetch the file again"
         )
-    return labels, data
 
 
 def _unpacked(path: Path, wanted: int) -> bytes:
@@ -74,10 +99,12 @@ def _promised_length(path: Path, header: bytes, wanted: int) -> int:
     if len(header) < _HEADER_LENGTHS[wanted]:
         raise DatasetError(f"{path} is cut short: it ends within its header; fetch it again")
     count, *size = numbers[1:]
-    if size and size != [28, 28]:
+    if wanted == _EXTENDED_LABELS and size != [_EXTENDED_COLUMNS]:
+        raise DatasetError(f"{path} is damaged: extended labels have {_EXTENDED_COLUMNS} columns; fetch it again")
+    if wanted == _PICTURES and size != [28, 28]:
         raise DatasetError(f"{path} holds pictures of {size[0]}x{size[1]} pixels; Inkling reads sets of 28x28 pictures")
     if count == 0:
         raise DatasetError(f"{path} is empty: it holds no {_KINDS[wanted]}; fetch it again")
     if count > MAX_DIGITS:
         raise DatasetError(f"{path} holds more than {MAX_DIGITS:,} digits; use a smaller set")
-    return len(header) + count * math.prod(size)
+    return len(header) + count * math.prod(size) * _ITEM_BYTES[wanted]

@@ -1,6 +1,8 @@
 """What a run is to do, and the hand that others have on it while it goes on."""
 
+import math
 import threading
+import time
 from dataclasses import dataclass, fields
 
 from core.nn.layers.dropout import Dropout
@@ -10,12 +12,16 @@ from core.training.presets import find_preset
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """All that determines a run, its data aside. `until_accuracy` (0..1): stop once the test accuracy reaches it."""
+    """All that determines a run. `until_accuracy` (0..1): stop once the test accuracy reaches it.
+
+    `data` is the name of the set (core.digits.downloads), which whoever runs the job loads.
+    """
 
     preset: str
     hyperparameters: Hyperparameters
     device_key: str = "auto"
     until_accuracy: float | None = None
+    data: str = "mnist"
 
 
 class TrainingControl:
@@ -27,7 +33,7 @@ class TrainingControl:
         self._stop = False
         self._lock = threading.Lock()
         self._wanted: Hyperparameters | None = None
-        self._checkpoint_wanted = False
+        self._checkpoint_due = math.inf
         self.checkpoint_at_end = False
         """Whether the state of the run is told where it completes or is stopped."""
 
@@ -57,14 +63,16 @@ class TrainingControl:
             wanted, self._wanted = self._wanted, None
         return wanted
 
-    def ask_for_checkpoint(self) -> None:
-        """Have the state of the run told after the step it is in."""
-        self._checkpoint_wanted = True
+    def ask_for_checkpoint(self, in_seconds: float = 0.0) -> None:
+        """Have the state of the run told after the first step that ends no sooner than that."""
+        self._checkpoint_due = min(self._checkpoint_due, time.monotonic() + in_seconds)
 
     def take_checkpoint_wish(self) -> bool:
-        """Whether `ask_for_checkpoint` was called since the last time."""
-        wanted, self._checkpoint_wanted = self._checkpoint_wanted, False
-        return wanted
+        """Whether the state is to be told now; true once for all that was asked for till then."""
+        due = time.monotonic() >= self._checkpoint_due
+        if due:
+            self._checkpoint_due = math.inf
+        return due
 
     def should_stop(self) -> bool:
         """Whether to end; while paused, this waits."""

@@ -72,8 +72,8 @@ from tests.core.commands import QUICKLY, Run, make
         ("train --until-accuracy nan", "until-accuracy is nan; it must be"),
         ("train --out /absent/folder/n.safetensors", "the folder of /absent/folder/n.safetensors does not exist"),
         ("train now", "now"),
-        ("evaluate --images a --ink b", "choose one of --mnist-folder, --images and --ink"),
-        ("evaluate --images a --mnist-folder b", "choose one of --mnist-folder, --images and --ink"),
+        ("evaluate --images a --ink b", "choose one of --data, --mnist-folder, --images and --ink"),
+        ("evaluate --images a --mnist-folder b", "choose one of --data, --mnist-folder, --images and --ink"),
         ("evaluate --model", "--model"),
         ("classify", "paths"),
         ("learn", "learn"),
@@ -150,7 +150,9 @@ def test_a_place_where_nothing_can_be_saved_is_found_out_before_the_training(
 def test_an_interrupt_before_the_training_ends_the_program_without_a_traceback(
     inkling: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(train_command, "load_mnist", lambda: os.kill(os.getpid(), signal.SIGINT) or time.sleep(10))
+    monkeypatch.setattr(
+        train_command, "load_digit_sets", lambda name: os.kill(os.getpid(), signal.SIGINT) or time.sleep(10)
+    )
     status, stdout, stderr = inkling("train", *QUICKLY, "--json")
     assert (status, stdout) == (130, "")
     assert "Traceback" not in stderr
@@ -166,10 +168,10 @@ def test_what_nobody_thought_of_is_one_line_too(inkling: Run, monkeypatch: pytes
         (MemoryError(), "not enough memory"),
     ):
 
-        def fail(error: Exception = error) -> None:
+        def fail(name: str, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(train_command, "load_mnist", fail)
+        monkeypatch.setattr(train_command, "load_digit_sets", fail)
         status, stdout, stderr = inkling("train", *QUICKLY)
         assert (status, stdout) == (1, "")
         assert words in stderr

@@ -16,7 +16,7 @@ import pytest
 
 from core.digits import idx
 from core.digits.dataset import DatasetError
-from core.digits.idx import read_labels, read_pictures
+from core.digits.idx import read_extended_labels, read_labels, read_pictures, write_idx
 
 IMAGES = np.random.default_rng(4).integers(0, 256, (3, 28, 28), dtype=np.uint8)
 PICTURES = struct.pack(">4I", 2051, 3, 28, 28) + IMAGES.tobytes()
@@ -176,3 +176,46 @@ def test_the_smallest_set_of_one_picture_is_read(tmp_path: Path) -> None:
     path = tmp_path / "one"
     path.write_bytes(struct.pack(">4I", 2051, 1, 28, 28) + IMAGES[2].tobytes())
     np.testing.assert_array_equal(read_pictures(path)[0], IMAGES[2:])
+
+
+EXTENDED = struct.pack(">3I", 0x0C02, 3, 8) + b"".join(
+    struct.pack(">8i", label, 4, 2100, 1, 30, 281_769, 0, 0) for label in (7, 0, 9)
+)
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+def test_of_extended_labels_the_first_column_is_read(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / ("l.gz" if packed else "l")
+    path.write_bytes(gzip.compress(EXTENDED) if packed else EXTENDED)
+    labels = read_extended_labels(path)
+    assert labels.dtype == np.uint8
+    assert labels.tolist() == [7, 0, 9]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (EXTENDED[:-1], "is cut short: 107 bytes, where its header promises 108"),
+        (EXTENDED + b"\0", "is damaged: .* too many"),
+        (EXTENDED[:12] + struct.pack(">i", 256 + 7) + EXTENDED[16:], "label 263 at position 0,"),
+        (EXTENDED[:12] + struct.pack(">i", -1) + EXTENDED[16:], "label -1 at position 0,"),
+        (struct.pack(">3I", 0x0C02, 3, 1) + bytes(12), "extended labels have 8 columns"),
+        (struct.pack(">3I", 0x0C02, 4_000_000_000, 8), "more than 2,000,000"),
+        (EXTENDED[:10], "ends within its header"),
+        (LABELS, "holds labels where extended labels belong"),
+    ],
+)
+def test_a_bad_file_of_extended_labels_is_refused_with_one_line_that_names_it(
+    tmp_path: Path, content: bytes, complaint: str
+) -> None:
+    path = tmp_path / "l"
+    path.write_bytes(content)
+    assert re.search(complaint, refusal(path, read_extended_labels))
+
+
+def test_what_is_written_is_read_again_and_is_the_format_s_own(tmp_path: Path) -> None:
+    labels = np.array([7, 0, 9, 3], np.uint8)
+    write_idx(tmp_path / "p.gz", IMAGES.transpose(0, 2, 1))
+    write_idx(tmp_path / "l.gz", labels)
+    assert gzip.decompress((tmp_path / "l.gz").read_bytes()) == LABELS
+    np.testing.assert_array_equal(read_pictures(tmp_path / "p.gz")[0], IMAGES.transpose(0, 2, 1))

@@ -3,9 +3,11 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.digits import ink as ink_room
-from core.digits.ink import Ink, InkFileError, Stroke, read_ink_file
+from core.digits.ink import Ink, InkFileError, LabelledInk, Stroke, ink_line, read_ink_file
 
 GOOD_LINE = json.dumps({"label": 3, "strokes": [[[0, 1], [2.5, -3]], [[7, 7]]]})
 
@@ -49,6 +51,70 @@ def test_a_stroke_refuses_numbers_that_are_not_finite_as_float32(number):
         Stroke(np.array([[0.0, number]]))
 
 
+def test_a_stroke_keeps_times_and_pressures_read_only():
+    times = np.array([0.0, 8.0])
+    stroke = Stroke(np.zeros((2, 2)), times, [0.5, 1.0])
+    times[0] = 5
+    assert stroke.times_ms.tolist() == [0, 8]
+    assert stroke.pressures.tolist() == [0.5, 1.0]
+    for numbers in (stroke.times_ms, stroke.pressures):
+        assert numbers.dtype == np.float32
+        with pytest.raises(ValueError, match="read-only"):
+            numbers[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("times", "pressures", "complaint"),
+    [
+        ([0], None, "2 points"),
+        ([0, np.nan], None, "finite"),
+        ([0, 1e39], None, "finite"),
+        ([5, 4], None, "never fall"),
+        ([-1, 4], None, "from 0"),
+        ([0, 1], [0.5], "2 points"),
+        ([0, 1], [0.5, np.inf], "finite"),
+        ([0, 1], [0.5, 1.1], "0 to 1"),
+        ([0, 1], [-0.1, 1], "0 to 1"),
+        (None, [0.5, 1], "times with them"),
+    ],
+)
+def test_a_stroke_refuses_what_no_pen_can_say(times, pressures, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        Stroke(np.zeros((2, 2)), times, pressures)
+
+
+coordinates = st.floats(-(2.0**100), 2.0**100, width=32)
+strokes = st.integers(1, 5).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(coordinates, coordinates), min_size=n, max_size=n),
+        st.none() | st.lists(st.floats(0, 1e6, width=32), min_size=n, max_size=n).map(sorted),
+        st.none() | st.lists(st.floats(0, 1, width=32), min_size=n, max_size=n),
+    )
+)
+
+
+@given(st.integers(0, 9), st.lists(strokes, min_size=1, max_size=3))
+def test_what_is_written_is_read_bit_for_bit(tmp_path_factory, label, parts):
+    given_strokes = [Stroke(np.array(p), times, pressures if times else None) for p, times, pressures in parts]
+    path = tmp_path_factory.mktemp("ink") / "mine.jsonl"
+    path.write_text(ink_line(LabelledInk(label, Ink(tuple(given_strokes)))) + "\n", encoding="utf-8")
+    (read,) = read_ink_file(path)
+    assert read.label == label
+    assert len(read.ink.strokes) == len(given_strokes)
+    for one, other in zip(read.ink.strokes, given_strokes, strict=True):
+        for name in ("points", "times_ms", "pressures"):
+            before, after = getattr(other, name), getattr(one, name)
+            assert (before is None) == (after is None)
+            # -0.0 is 0.0 to whoever draws it.
+            assert before is None or np.array_equal(before, after)
+
+
+def test_a_line_is_as_short_as_its_numbers():
+    stroke = Stroke(np.array([[0.1, 0.25]]), [16], [0.7])
+    line = ink_line(LabelledInk(4, Ink((stroke, Stroke(np.array([[0.1, 1 / 3]]))))))
+    assert line == '{"label":4,"strokes":[[[0.1,0.25,16.0,0.7]],[[0.1,0.33333334]]]}'
+
+
 def test_ink_is_empty_only_without_strokes():
     assert Ink().is_empty
     assert not Ink((Stroke(np.zeros((1, 2))),)).is_empty
@@ -69,15 +135,35 @@ def test_reads_what_was_written_plain_or_packed(tmp_path, name):
     "points",
     [
         "[[1, 2, 0.5, 99], [3, 4, 0.25, 98]]",
+        "[[1, 2, 5], [3, 4, 4]]",
         "[[1, 2], [3, 4, 0.5]]",
         "[[1, 2, NaN], [3, 4, null]]",
         "[[1, 2, 1e999], [3, 4, 0]]",
     ],
 )
-def test_what_follows_x_and_y_is_ignored(tmp_path, points):
+def test_what_can_be_neither_time_nor_pressure_is_ignored(tmp_path, points):
     path = written(tmp_path / "pressure.jsonl", f'{{"label": 1, "strokes": [{points}]}}')
     (digit,) = read_ink_file(path)
     assert digit.ink.strokes[0].points.tolist() == [[1, 2], [3, 4]]
+    assert digit.ink.strokes[0].times_ms is None
+    assert digit.ink.strokes[0].pressures is None
+
+
+@pytest.mark.parametrize(
+    ("points", "times", "pressures"),
+    [
+        ("[[1, 2, 0], [3, 4, 9.5]]", [0, 9.5], None),
+        ("[[1, 2, 0, 1], [3, 4, 9, 0]]", [0, 9], [1, 0]),
+        ("[[1, 2, 0, 1, 7], [3, 4, 9, 0, 7]]", [0, 9], [1, 0]),
+        ("[[1, 2, 0, 700], [3, 4, 9, 900]]", [0, 9], None),
+    ],
+)
+def test_times_and_pressures_are_read(tmp_path, points, times, pressures):
+    (digit,) = read_ink_file(written(tmp_path / "timed.jsonl", f'{{"label": 1, "strokes": [{points}]}}'))
+    (stroke,) = digit.ink.strokes
+    assert stroke.points.tolist() == [[1, 2], [3, 4]]
+    assert stroke.times_ms.tolist() == times
+    assert (None if stroke.pressures is None else stroke.pressures.tolist()) == pressures
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from core.digits import rasterizer
 from core.digits.ink import Ink, Stroke
-from core.digits.rasterizer import BOX_SIZE, EDGE_WIDTH_PX, PEN_WIDTH_PX, centre_of_mass, rasterize
+from core.digits.rasterizer import (
+    BOX_SIZE,
+    EDGE_WIDTH_PX,
+    PEN_WIDTH_PX,
+    THIN_PEN_WIDTH_PX,
+    Recipe,
+    centre_of_mass,
+    moved,
+    rasterize,
+    trace,
+)
 
 DIGIT_SEVEN = [[(10, 10), (60, 12), (55, 30), (25, 110)], [(20, 60), (55, 58)]]
 LETTER_L = [[(0, 0), (0, 100), (60, 100)]]
@@ -40,7 +50,12 @@ def drawn_pixel_by_pixel(strokes, centre_x, centre_y, pen):
     xs, ys = [x for x, _ in points], [y for _, y in points]
     scale = (BOX_SIZE - pen) / max(max(xs) - min(xs), max(ys) - min(ys))
     middle_x, middle_y = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
-    placed = [[((x - middle_x) * scale + centre_x, (y - middle_y) * scale + centre_y) for x, y in s] for s in strokes]
+    return drawn_as_placed(strokes, (middle_x, middle_y), scale, (centre_x, centre_y), pen)
+
+
+def drawn_as_placed(strokes, anchor, scale, place, pen):
+    (from_x, from_y), (to_x, to_y) = anchor, place
+    placed = [[((x - from_x) * scale + to_x, (y - from_y) * scale + to_y) for x, y in stroke] for stroke in strokes]
     segments = [(*a, *b) for s in placed for a, b in itertools.pairwise(s if len(s) > 1 else s * 2)]
     picture = np.zeros((28, 28))
     for row in range(28):
@@ -228,3 +243,83 @@ def test_an_insane_drawing_takes_memory_in_proportion():
     assert peak < 20 * ink.strokes[0].points.nbytes
     # A million lines across the box leave no paper.
     assert (picture[6:23, 6:23] == 255).all()
+
+
+def on_the_sheet(strokes):
+    return [[(x / 200 + 0.2, y / 200 + 0.3) for x, y in stroke] for stroke in strokes]
+
+
+RECIPES = [Recipe(*switches) for switches in itertools.product([True, False], repeat=4)]
+
+
+@pytest.mark.parametrize("strokes", [DIGIT_SEVEN, LETTER_L, [[(40, 60)]], [[(-40, -60), (160, 140)]]])
+def test_a_trace_with_all_steps_is_the_picture(strokes):
+    ink = ink_of(on_the_sheet(strokes))
+    way = trace(ink, Recipe())
+    assert np.array_equal(way.picture, rasterize(ink))
+    assert np.array_equal(trace(ink, Recipe(), 1.5).picture, rasterize(ink, 1.5))
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_any_step_can_be_left_out(recipe):
+    strokes = on_the_sheet(DIGIT_SEVEN)
+    xs, ys = zip(*itertools.chain(*strokes), strict=True)
+    pen = PEN_WIDTH_PX if recipe.thicken else THIN_PEN_WIDTH_PX
+    middle = ((min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2) if recipe.crop else (0.5, 0.5)
+    side = max(max(xs) - min(xs), max(ys) - min(ys)) if recipe.crop else 1.0
+    scale = (BOX_SIZE - pen) / side if recipe.scale else 28.0
+    place = (14.0, 14.0)
+    if recipe.centre:
+        first = drawn_as_placed(strokes, middle, scale, (14.5, 14.5), pen)
+        rows, columns = np.indices((28, 28))
+        place = tuple(14.5 + 14 - (first * axis).sum() / first.sum() for axis in (columns, rows))
+    expected = drawn_as_placed(strokes, middle, scale, place, pen) * 255
+    way = trace(ink_of(strokes), recipe)
+    assert np.abs(way.picture - expected).max() <= 1
+    # What the trace tells is what was drawn.
+    told = drawn_as_placed(strokes, way.anchor, way.px_per_unit, way.place_px, way.pen_width_px) * 255
+    assert np.abs(way.picture - told).max() <= 1
+    assert way.box == pytest.approx(np.array([[min(xs), min(ys)], [max(xs), max(ys)]]))
+
+
+@few
+@given(
+    st.lists(
+        st.lists(st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=6),
+        min_size=1,
+        max_size=3,
+    ),
+    st.sampled_from(RECIPES),
+)
+def test_every_drawing_on_the_sheet_can_be_traced(strokes, recipe):
+    way = trace(ink_of(strokes), recipe)
+    assert way.picture.shape == (28, 28)
+    assert way.picture.dtype == np.uint8
+    assert way.picture.any() or not (recipe.crop and recipe.centre)
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_sheet_scribbled_full_can_be_traced(recipe):
+    rng = np.random.default_rng(3)
+    corners = np.array([[0, 0], [1, 1], [0, 1], [1, 0]], float)
+    crowded = trace(ink_of([np.concatenate([corners, rng.uniform(0, 1, (3000, 2))])]), recipe)
+    assert (crowded.picture[6:22, 6:22] > 0).all()
+
+
+def test_without_cropping_or_scaling_the_ink_must_be_on_the_sheet():
+    for recipe in (Recipe(crop=False), Recipe(scale=False)):
+        for point in ((1.1, 0.5), (0.5, -0.1)):
+            with pytest.raises(ValueError, match="on the sheet"):
+                trace(ink_of([[(0.5, 0.5), point]]), recipe)
+    with pytest.raises(ValueError, match="no ink"):
+        trace(Ink(), Recipe())
+
+
+@pytest.mark.parametrize(("right", "down"), [(0, 0), (3, 0), (0, -5), (-28, 2), (14, 28), (28, -28)])
+def test_moving_loses_what_leaves_and_brings_in_paper(right, down):
+    picture = np.random.default_rng(1).integers(1, 256, (28, 28), dtype=np.uint8)
+    expected = np.zeros((28, 28), np.uint8)
+    for row, column in itertools.product(range(28), repeat=2):
+        if 0 <= row - down < 28 and 0 <= column - right < 28:
+            expected[row, column] = picture[row - down, column - right]
+    assert np.array_equal(moved(picture, right, down), expected)
