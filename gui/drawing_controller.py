@@ -7,22 +7,31 @@ empty canvas costs nothing here.
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from core.device import HostArray
 from core.digits.ink import Ink
-from core.digits.rasterizer import rasterize
+from core.digits.rasterizer import Recipe, Trace, moved, trace
 from core.predictor import Predictor
 from core.training.events import Weights
+from gui.ink_history import PrintedDigit
 
 ANSWER_INTERVAL_MS = 4
 
 
 class DrawingController(QObject):
-    """Emits `answered(probabilities float32 (10,) | None, picture uint8 (28, 28) | None)`."""
+    """Emits `answered(probabilities float32 (10,) | None, picture uint8 (28, 28) | None)`, then how it came to that.
+
+    `traced(ink | None, trace | None)`: the drawing and its way to the picture; None where no ink is drawn.
+    """
 
     answered = Signal(object, object)
+    traced = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._ink = Ink(())
+        self._printed: PrintedDigit | None = None
+        self._recipe = Recipe()
+        self._move = (0, 0)
         self._predictor: Predictor | None = None
         self._new_weights: Weights | None = None
         self._timer = QTimer(self)
@@ -42,7 +51,25 @@ class DrawingController(QObject):
 
     @Slot(object)
     def on_ink_changed(self, ink: Ink) -> None:
-        self._ink = ink
+        self._ink, self._printed = ink, None
+        self._answer_soon()
+
+    @Slot(object)
+    def on_digit_put(self, printed: PrintedDigit) -> None:
+        """This digit of a file is to be read, byte for byte; it went through MNIST's steps long ago."""
+        self._ink, self._printed = Ink(()), printed
+        self._answer_soon()
+
+    @Slot(object)
+    def on_recipe_changed(self, recipe: Recipe) -> None:
+        """Drawings go through these steps from now on."""
+        self._recipe = recipe
+        self._answer_soon()
+
+    @Slot(int, int)
+    def on_moved(self, right_px: int, down_px: int) -> None:
+        """The finished picture is to be moved so far before it is read."""
+        self._move = (right_px, down_px)
         self._answer_soon()
 
     def _answer_soon(self) -> None:
@@ -51,14 +78,24 @@ class DrawingController(QObject):
 
     @Slot()
     def _answer(self) -> None:
-        if self._ink.is_empty:
+        if self._printed is not None:
+            self._show(self._printed.picture, None)
+        elif self._ink.is_empty:
             self.answered.emit(None, None)
-            return
-        picture = rasterize(self._ink)
+            self.traced.emit(None, None)
+        else:
+            way = trace(self._ink, self._recipe)
+            self._show(way.picture, way)
+
+    def _show(self, picture: HostArray, way: Trace | None) -> None:
+        picture = moved(picture, *self._move)
+        self.answered.emit(self._probabilities(picture), picture)
+        self.traced.emit(None if way is None else self._ink, way)
+
+    def _probabilities(self, picture: HostArray) -> HostArray | None:
         if self._predictor is None:
-            self.answered.emit(None, picture)
-            return
+            return None
         if self._new_weights is not None:
             self._predictor.load_weights(self._new_weights)
             self._new_weights = None
-        self.answered.emit(self._predictor.probabilities(picture[np.newaxis])[0], picture)
+        return self._predictor.probabilities(picture[np.newaxis])[0]

@@ -19,6 +19,8 @@ MNIST's own strokes go from 1.8 (5 % are finer) to 3.7 (5 % are wider). Reading 
 network trained on MNIST reads the trajectories equally well, within 0.2 points, at any from 2.0 to 2.6.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from core.device import HostArray
@@ -35,6 +37,9 @@ PEN_WIDTH_PX = 2.4
 EDGE_WIDTH_PX = 1.2
 """Across this distance the ink fades from full to none; half of it lies within the pen's width."""
 
+THIN_PEN_WIDTH_PX = 1.0
+"""The pen of a drawing that is not thickened: the finest that leaves no line broken."""
+
 PIECE_LENGTH_PX = 1.0
 """Strokes are cut to pieces of at most this length, so that a piece inks only the few pixels around it."""
 
@@ -46,6 +51,40 @@ MANY_POINTS = 1000
 
 MAX_SEGMENTS = 20_000
 """So many points of one long stroke are looked at; they would cover the box a hundred times over."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Which of MNIST's steps a drawing goes through; all of them make the picture that a network knows.
+
+    `crop`: the ink's bounding box is looked at, not the whole sheet. `scale`: what is looked at gets 20 pixels, not
+    the sheet 28. `thicken`: the pen is as wide as MNIST's. `centre`: the centre of mass is put on the centre pixel, not
+    the middle of what is looked at into the middle of the picture.
+
+    Without `crop` or `scale` the sheet matters: it reaches from (0, 0) to (1, 1).
+    """
+
+    crop: bool = True
+    scale: bool = True
+    thicken: bool = True
+    centre: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """How a drawing became a picture, step by step, for people to see.
+
+    `box`: float64 (2, 2), the least and the greatest x and y of the ink, in its own units. The point `anchor` of the
+    ink, float64 (2,), is what `px_per_unit` scales about, and comes to lie at `place_px`, float64 (2,), x and y in the
+    picture, whose first pixel reaches from 0 to 1. `picture`: uint8 (28, 28).
+    """
+
+    box: HostArray
+    anchor: HostArray
+    px_per_unit: float
+    pen_width_px: float
+    place_px: HostArray
+    picture: HostArray
 
 
 def rasterize(ink: Ink, pen_width_px: float = PEN_WIDTH_PX) -> HostArray:
@@ -61,14 +100,32 @@ def rasterize(ink: Ink, pen_width_px: float = PEN_WIDTH_PX) -> HostArray:
         raise ValueError(f"pen_width_px is {pen_width_px} and must be from 0.5 to 6")
     if ink.is_empty:
         return np.zeros((PICTURE_SIZE, PICTURE_SIZE), np.uint8)
-    starts, steps = _pieces(*_segments(ink, BOX_SIZE - pen_width_px))
-    middle = CENTRE_PIXEL + 0.5
-    mass = centre_of_mass(_draw(starts + middle, steps, pen_width_px))
-    # Pixel i reaches from i to i + 1: its middle, where its mass is, lies at i + 0.5.
-    wanted = middle + CENTRE_PIXEL - mass
-    reach = np.maximum(np.abs(starts), np.abs(starts + steps)).max(axis=0) + pen_width_px / 2
-    picture = _draw(starts + np.clip(wanted, reach, PICTURE_SIZE - reach), steps, pen_width_px)
-    return (picture * 255 + 0.5).astype(np.uint8)
+    return trace(ink, Recipe(), pen_width_px).picture
+
+
+def trace(ink: Ink, recipe: Recipe, pen_width_px: float = PEN_WIDTH_PX) -> Trace:
+    """Take `ink` through the steps of `recipe`; with all of them the picture is that of `rasterize`.
+
+    Raises ValueError for empty ink, and where the sheet matters for ink that lies beyond it.
+    """
+    if ink.is_empty:
+        raise ValueError("there is no ink to trace")
+    pen_width_px = pen_width_px if recipe.thicken else THIN_PEN_WIDTH_PX
+    points = np.concatenate([stroke.points for stroke in ink.strokes]).astype(np.float64)
+    box = np.stack([points.min(axis=0), points.max(axis=0)])
+    anchor, px_per_unit = _fit(box, recipe, BOX_SIZE - pen_width_px)
+    points -= anchor
+    points *= px_per_unit
+    starts, steps = _pieces(*_segments(points, [len(stroke.points) for stroke in ink.strokes]))
+    place = _place(starts, steps, pen_width_px) if recipe.centre else np.full(2, PICTURE_SIZE / 2)
+    picture = _draw(starts + place, steps, pen_width_px)
+    return Trace(box, anchor, px_per_unit, pen_width_px, place, (picture * 255 + 0.5).astype(np.uint8))
+
+
+def moved(picture: HostArray, right_px: int, down_px: int) -> HostArray:
+    """`picture` (28, 28) moved by whole pixels, -28 to 28; what leaves it is lost, what comes in is paper."""
+    top, left = PICTURE_SIZE - down_px, PICTURE_SIZE - right_px
+    return np.pad(picture, PICTURE_SIZE)[top : top + PICTURE_SIZE, left : left + PICTURE_SIZE]
 
 
 def centre_of_mass(picture: HostArray) -> HostArray:
@@ -78,19 +135,40 @@ def centre_of_mass(picture: HostArray) -> HostArray:
     return np.array(moments) / rows.sum()
 
 
-def _segments(ink: Ink, extent_px: float) -> tuple[HostArray, HostArray]:
-    """Start and vector of each line from point to point, (n, 2) each, fitted to `extent_px` about (0, 0).
+def _fit(box: HostArray, recipe: Recipe, extent_px: float) -> tuple[HostArray, float]:
+    """The point of the ink to scale about, (2,), and by how much, so that what is looked at fits `extent_px`."""
+    low, high = box
+    if not (recipe.crop and recipe.scale) and (low.min() < 0 or high.max() > 1):
+        raise ValueError("ink that is not cropped and scaled must lie on the sheet, from (0, 0) to (1, 1)")
+    anchor = (low + high) / 2 if recipe.crop else np.full(2, 0.5)
+    if not recipe.scale:
+        return anchor, float(PICTURE_SIZE)
+    if not recipe.crop:
+        return anchor, extent_px
+    extent = float((high - low).max())
+    # Within a few steps of float32 all points are one point; blowing up what separates them would draw rounding noise.
+    is_dot = extent <= 64 * np.finfo(np.float32).eps * np.abs(box).max()
+    return anchor, 0.0 if is_dot else extent_px / extent
+
+
+def _place(starts: HostArray, steps: HostArray, pen_width_px: float) -> HostArray:
+    """Where (0, 0) must lie in the picture, x and y, for the centre of mass of the pieces to be on the centre pixel."""
+    middle = CENTRE_PIXEL + 0.5
+    mass = centre_of_mass(_draw(starts + middle, steps, pen_width_px))
+    # Pixel i reaches from i to i + 1: its middle, where its mass is, lies at i + 0.5.
+    wanted = middle + CENTRE_PIXEL - mass
+    reach = np.maximum(np.abs(starts), np.abs(starts + steps)).max(axis=0) + pen_width_px / 2
+    # What fills the whole picture cannot be moved at all.
+    reach = np.minimum(reach, PICTURE_SIZE / 2)
+    return np.clip(wanted, reach, PICTURE_SIZE - reach)
+
+
+def _segments(points: HostArray, counts: list[int]) -> tuple[HostArray, HostArray]:
+    """Start and vector of each line from point to point, (n, 2) each; `counts` says how many points a stroke has.
 
     The last point of a stroke gives a segment of no length, which makes a dot out of a stroke of one point.
     """
-    points = np.concatenate([stroke.points for stroke in ink.strokes]).astype(np.float64)
-    stroke_ends = np.cumsum([len(stroke.points) for stroke in ink.strokes]) - 1
-    low, high = points.min(axis=0), points.max(axis=0)
-    extent = float((high - low).max())
-    # Within a few steps of float32 all points are one point; blowing up what separates them would draw rounding noise.
-    is_dot = extent <= 64 * np.finfo(np.float32).eps * np.abs(points).max()
-    points -= (low + high) / 2
-    points *= 0.0 if is_dot else extent_px / extent
+    stroke_ends = np.cumsum(counts) - 1
     vectors = np.diff(points, axis=0, append=points[-1:])
     kept = _apart(vectors) if len(points) > MANY_POINTS else np.full(len(points), True)
     kept[stroke_ends] = True
@@ -118,7 +196,8 @@ def _pieces(starts: HostArray, vectors: HostArray) -> tuple[HostArray, HostArray
     cut = np.repeat(starts, counts, axis=0) + steps * position[:, None]
     if len(cut) <= CROWDED_PIECES:
         return cut, steps
-    side = 4 * BOX_SIZE
+    # Pieces lie within the picture, the sheet's edge included.
+    side = 4 * (PICTURE_SIZE + 2)
     column, row = np.floor((cut + steps / 2) * 4).astype(np.intp).T + side // 2
     tenant = np.full(side * side, -1)
     tenant[row * side + column] = np.arange(len(cut))

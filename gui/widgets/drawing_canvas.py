@@ -4,124 +4,163 @@ A room of its own because it turns a mouse, a pen or a finger into `Ink` and kno
 in units of the sheet's side, so that it may be resized and shown on any screen without the drawing changing.
 """
 
-from itertools import pairwise
-
-import numpy as np
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QHideEvent,
-    QInputDevice,
     QKeyEvent,
     QKeySequence,
-    QMouseEvent,
     QPainter,
     QPainterPath,
     QPaintEvent,
     QPen,
-    QPointingDevice,
     QResizeEvent,
-    QTabletEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.digits.ink import Ink, Stroke
+from core.digits.ink import Ink
 from gui import theme
+from gui.ink_history import InkHistory, PrintedDigit, strokes_touched
+from gui.widgets.grey_image import to_qimage
+from gui.widgets.growing_line import GrowingLine
+from gui.widgets.ink_path import ink_path, ink_pen
+from gui.widgets.pen_input import PenInput, PenPoint
 
 _SMALLEST_SIDE_PX = 160
-_MODEST_SIDE_PX = 200
+_MODEST_SIDE_PX = 190
 _FRAME_PX = 2
-_PENS = (QInputDevice.DeviceType.Stylus, QInputDevice.DeviceType.Airbrush, QInputDevice.DeviceType.Puck)
+_ERASER_REACH = 0.02
+"""So far beyond a line's edge the eraser still gets hold of it, as a share of the sheet's side."""
 
 
 class DrawingCanvas(QWidget):
-    """A square sheet; `ink_changed` carries all that is on it after every point, Clear and Undo."""
+    """A square sheet; after every change of what lies on it comes `ink_changed` (Ink) or `digit_put` (PrintedDigit)."""
 
     ink_changed = Signal(object)
-    undo_available_changed = Signal(bool)
+    digit_put = Signal(object)
+    labelled = Signal(int)
+    eraser_changed = Signal(bool)
+    history_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._strokes: tuple[Stroke, ...] = ()
-        self._before: list[tuple[Stroke, ...]] = []
-        self._points: list[tuple[float, float]] = []
-        self._pen_is_down = False
+        self._history = InkHistory()
+        self._line: GrowingLine | None = None
+        self._began_ms = 0
         self._path = QPainterPath()
+        self._line_width = theme.INK_WIDTH
+        self._erases = False
+        self._rubs_from: tuple[float, float] | None = None
+        self._pen = PenInput(self)
+        self._pen.pressed.connect(self._on_pressed)
+        self._pen.moved.connect(self._on_moved)
+        self._pen.lifted.connect(self._finish_line)
+        self._pen.cancelled.connect(self._on_cancelled)
         self.setObjectName("drawingCanvas")
         self.setAccessibleName(self.tr("Drawing canvas"))
         explanation = self.tr(
             "Draw a digit with the mouse, a pen or a finger, as large as you like; the network answers while you draw. "
-            "Delete clears the canvas, Ctrl+Z takes back the last stroke."
+            "Delete clears the canvas, Ctrl+Z takes back the last stroke, E changes between pen and eraser; 0 to 9 say "
+            "which digit you mean."
         )
         self.setAccessibleDescription(explanation)
         self.setToolTip(theme.tooltip(explanation))
-        self.setCursor(Qt.CursorShape.CrossCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(_SMALLEST_SIDE_PX, _SMALLEST_SIDE_PX)
+        self.set_eraser(False)
 
     def ink(self) -> Ink:
-        """All that is on the sheet, the stroke being drawn included."""
-        return Ink((*self._strokes, Stroke(np.array(self._points))) if self._points else self._strokes)
+        """All that is drawn on the sheet, the stroke being drawn included."""
+        strokes = self._history.sheet.ink.strokes
+        return Ink((*strokes, self._line.stroke()) if self._line else strokes)
+
+    def printed(self) -> PrintedDigit | None:
+        """The digit of a data set that lies on the sheet, if one does."""
+        return None if self._line else self._history.sheet.printed
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all lies on the sheet."""
+        return not self._line and self._history.sheet.is_empty
+
+    @property
+    def can_erase(self) -> bool:
+        """Whether there is a stroke to take away."""
+        return self._line is not None or not self._history.sheet.ink.is_empty
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether `undo` would do anything."""
+        return bool(self._line) or self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether `redo` would do anything."""
+        return not self._line and self._history.can_redo
+
+    def put(self, printed: PrintedDigit) -> None:
+        """Lay a digit of a data set on the sheet; whoever draws on it begins a new drawing."""
+        self._let_go()
+        self._history.put(printed)
+        self._show_sheet()
 
     def clear(self) -> None:
-        """Empty the sheet; `undo` brings the drawing back."""
-        self._lift_pen()
-        if self._strokes:
-            self._remember()
-            self._replace(())
+        """Empty the sheet; `undo` brings back what was on it."""
+        self._let_go()
+        if not self._history.sheet.is_empty:
+            self._history.clear()
+            self._show_sheet()
 
     def undo(self) -> None:
-        """Take back the last stroke or the last Clear."""
-        self._lift_pen()
-        if self._before:
-            self._replace(self._before.pop())
-            if not self._before:
-                self.undo_available_changed.emit(False)
+        """Take back the last stroke, the last one erased, or the last Clear."""
+        self._let_go()
+        if self._history.can_undo:
+            self._history.undo()
+            self._show_sheet()
+
+    def redo(self) -> None:
+        """Do again what was undone last."""
+        self._let_go()
+        if self._history.can_redo:
+            self._history.redo()
+            self._show_sheet()
+
+    def set_eraser(self, erases: bool) -> None:
+        """Whether the pen takes strokes away instead of drawing them; on a sheet without any it always draws."""
+        erases = erases and self.can_erase
+        self.setCursor(Qt.CursorShape.PointingHandCursor if erases else Qt.CursorShape.CrossCursor)
+        if erases != self._erases:
+            self._erases = erases
+            self.eraser_changed.emit(erases)
+
+    def set_line_width(self, share: float) -> None:
+        """How wide lines look, as a share of the sheet's side; a matter of taste that no network sees."""
+        self._line_width = share
+        self.update()
 
     def sizeHint(self) -> QSize:
         # Modest, and the sheet grows into what room there is: scroll areas ask for this much before they scroll.
         return QSize(_MODEST_SIDE_PX, _MODEST_SIDE_PX)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and not _is_by_pen(event):
-            self._put_pen_down(event.position())
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        if event.buttons() & Qt.MouseButton.LeftButton and not _is_by_pen(event):
-            self._move_pen(event.position())
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and not _is_by_pen(event):
-            self._move_pen(event.position())
-            self._lift_pen()
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        # Two dots made quickly are two dots.
-        self.mousePressEvent(event)
-
-    def tabletEvent(self, event: QTabletEvent) -> None:
-        # An accepted pen event is not sent again as a mouse event.
-        event.accept()
-        if event.type() == QEvent.Type.TabletPress and event.button() == Qt.MouseButton.LeftButton:
-            self._put_pen_down(event.position())
-        elif event.type() == QEvent.Type.TabletMove and event.buttons() & Qt.MouseButton.LeftButton:
-            self._move_pen(event.position())
-        elif event.type() == QEvent.Type.TabletRelease and event.button() == Qt.MouseButton.LeftButton:
-            self._move_pen(event.position())
-            self._lift_pen()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        text, standard = event.text(), QKeySequence.StandardKey
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.clear()
-        elif event.matches(QKeySequence.StandardKey.Undo):
+        elif event.matches(standard.Undo):
             self.undo()
+        elif event.matches(standard.Redo) or _is_shifted_undo(event):
+            self.redo()
+        elif text.lower() == "e":
+            self.set_eraser(not self._erases)
+        elif text.isascii() and text.isdigit():
+            self.labelled.emit(int(text))
         else:
             super().keyPressEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
         # The release goes elsewhere once the canvas is gone.
-        self._lift_pen()
+        self._let_go()
         super().hideEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -140,96 +179,114 @@ class DrawingCanvas(QWidget):
         painter.setBrush(QColor(scheme.paper))
         inset = frame_width / 2
         painter.drawRoundedRect(sheet.adjusted(inset, inset, -inset, -inset), theme.RADIUS + 2, theme.RADIUS + 2)
-        if not self._strokes and not self._points:
+        if (printed := self.printed()) is not None:
+            self._paint_printed(painter, printed)
+        elif self.is_empty:
             painter.setPen(QColor(scheme.muted))
             painter.setFont(theme.title_font(self.font()))
             painter.drawText(sheet, Qt.AlignmentFlag.AlignCenter, self.tr("Draw a digit"))
-            return
+        else:
+            self._paint_ink(painter, scheme.ink)
+
+    def _paint_ink(self, painter: QPainter, colour: str) -> None:
+        sheet = self._sheet()
         painter.setClipRect(sheet.adjusted(_FRAME_PX, _FRAME_PX, -_FRAME_PX, -_FRAME_PX))
         painter.translate(sheet.topLeft())
         painter.scale(sheet.width(), sheet.height())
-        self._paint_ink(painter, QColor(scheme.ink))
-
-    def _paint_ink(self, painter: QPainter, colour: QColor) -> None:
-        round_cap, round_join = Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
-        painter.setPen(QPen(colour, theme.INK_WIDTH, Qt.PenStyle.SolidLine, round_cap, round_join))
+        painter.setPen(ink_pen(colour, self._line_width))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawPath(self._path)
-        if self._points:
-            painter.drawPath(_smooth_path(self._points))
+        if self._line:
+            painter.drawPath(self._line.path())
+
+    def _paint_printed(self, painter: QPainter, printed: PrintedDigit) -> None:
+        image = to_qimage(printed.picture)
+        if theme.colours(self.palette()) is theme.LIGHT:
+            image.invertPixels()
+        sheet = self._sheet()
+        # Every pixel of the picture as large as the others.
+        side = int(sheet.width() - 2 * theme.RADIUS) // image.width() * image.width()
+        corner = (sheet.center() - QPointF(side / 2, side / 2)).toPoint()
+        painter.drawImage(QRect(corner, QSize(side, side)), image)
 
     def _sheet(self) -> QRectF:
         side = min(self.width(), self.height())
         return QRectF((self.width() - side) / 2, (self.height() - side) / 2, side, side)
 
-    def _put_pen_down(self, position: QPointF) -> None:
-        self._lift_pen()
-        self._pen_is_down = True
-        self._add_point(position)
-
-    def _move_pen(self, position: QPointF) -> None:
-        if self._pen_is_down:
-            self._add_point(position)
-
-    def _lift_pen(self) -> None:
-        self._pen_is_down = False
-        if self._points:
-            self._remember()
-            stroke = Stroke(np.array(self._points))
-            self._path.addPath(_smooth_path(self._points))
-            self._points = []
-            self._strokes = (*self._strokes, stroke)
-
-    def _add_point(self, position: QPointF) -> None:
+    def _on_sheet(self, position: QPointF) -> tuple[float, float]:
+        """Where that is on the sheet, 0 to 1 each way."""
         sheet = self._sheet()
         # Ink beyond the edge could not be seen and would still move the digit away from the centre.
         x = min(max((position.x() - sheet.left()) / sheet.width(), 0.0), 1.0)
         y = min(max((position.y() - sheet.top()) / sheet.height(), 0.0), 1.0)
-        if self._points and self._points[-1] == (x, y):
-            return
-        self._points.append((x, y))
-        self._update_around_last_points(sheet)
-        self.ink_changed.emit(self.ink())
+        return x, y
 
-    def _update_around_last_points(self, sheet: QRectF) -> None:
-        if len(self._points) < 2 and not self._strokes:
+    def _on_pressed(self, point: PenPoint) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if self._erases or point.erases:
+            self._rubs_from = self._on_sheet(point.position)
+            self._rub(self._rubs_from)
+            return
+        if self._history.sheet.ink.is_empty:
+            self._began_ms = point.time_ms
+            # A printed digit goes as soon as something is drawn on it.
+            self._path = QPainterPath()
             self.update()
-            return
-        xs, ys = zip(*self._points[-4:], strict=True)
-        reach = theme.INK_WIDTH
-        left, top = min(xs) - reach, min(ys) - reach
-        width, height = max(xs) + reach - left, max(ys) + reach - top
-        side = sheet.width()
-        touched = QRectF(sheet.left() + left * side, sheet.top() + top * side, width * side, height * side)
-        self.update(touched.toAlignedRect())
+        self._line = GrowingLine(self._began_ms)
+        self._add_point(self._line, point)
 
-    def _remember(self) -> None:
-        self._before.append(self._strokes)
-        if len(self._before) == 1:
-            self.undo_available_changed.emit(True)
+    def _on_moved(self, point: PenPoint) -> None:
+        if self._rubs_from is not None:
+            self._rub(self._on_sheet(point.position))
+        elif self._line:
+            self._add_point(self._line, point)
 
-    def _replace(self, strokes: tuple[Stroke, ...]) -> None:
-        self._strokes = strokes
-        self._path = QPainterPath()
-        for stroke in strokes:
-            self._path.addPath(_smooth_path([(float(x), float(y)) for x, y in stroke.points]))
+    def _on_cancelled(self) -> None:
+        self._line = self._rubs_from = None
+        self._show_sheet()
+
+    def _let_go(self) -> None:
+        self._pen.let_go()
+        self._finish_line()
+
+    def _finish_line(self) -> None:
+        self._rubs_from = None
+        if self._line:
+            self._history.add(self._line.stroke())
+            self._path.addPath(self._line.path())
+            self._line = None
+            self.history_changed.emit()
+
+    def _rub(self, here: tuple[float, float]) -> None:
+        assert self._rubs_from is not None
+        reach = self._line_width / 2 + _ERASER_REACH
+        touched = strokes_touched(self._history.sheet.ink, self._rubs_from, here, reach)
+        self._rubs_from = here
+        for stroke in touched:
+            self._history.erase(stroke)
+        if touched:
+            self._show_sheet()
+
+    def _add_point(self, line: GrowingLine, point: PenPoint) -> None:
+        if line.add(*self._on_sheet(point.position), point.time_ms, point.pressure):
+            area, side = line.last_change(self._line_width), self._sheet().width()
+            corner = self._sheet().topLeft() + area.topLeft() * side
+            self.update(QRectF(corner, area.size() * side).toAlignedRect())
+            self.ink_changed.emit(self.ink())
+
+    def _show_sheet(self) -> None:
+        """Paint and tell what lies on the sheet now."""
+        self._path = ink_path(self._history.sheet.ink)
         self.update()
-        self.ink_changed.emit(self.ink())
+        self.set_eraser(self._erases)
+        self.history_changed.emit()
+        if (printed := self.printed()) is not None:
+            self.digit_put.emit(printed)
+        else:
+            self.ink_changed.emit(self.ink())
 
 
-def _is_by_pen(event: QMouseEvent) -> bool:
-    """Whether the system made a mouse event of a pen's: the pen's own event was enough."""
-    return event.device().type() in _PENS or event.pointerType() == QPointingDevice.PointerType.Pen
-
-
-def _smooth_path(points: list[tuple[float, float]]) -> QPainterPath:
-    """A curve through the middle of every two points, bent by the points themselves."""
-    path = QPainterPath(QPointF(*points[0]))
-    for (x, y), (next_x, next_y) in pairwise(points[1:]):
-        path.quadTo(x, y, (x + next_x) / 2, (y + next_y) / 2)
-    if len(points) > 1:
-        path.lineTo(*points[-1])
-    else:
-        # A line without length has no round ends; this one is shorter than can be seen.
-        path.lineTo(points[0][0] + 1e-4, points[0][1])
-    return path
+def _is_shifted_undo(event: QKeyEvent) -> bool:
+    """Ctrl+Shift+Z is known everywhere, also where the system's own way to redo is another."""
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    return event.key() == Qt.Key.Key_Z and event.modifiers() == modifiers

@@ -3,42 +3,55 @@
 A room of its own because a drawing and its answer belong together; it is the one widget that is made of others.
 """
 
-import numpy as np
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.device import HostArray
+from core.digits.ink import Ink
+from core.digits.rasterizer import Trace
 from gui import theme
+from gui.ink_history import PrintedDigit
+from gui.widgets.answer_words import AnswerWords
 from gui.widgets.drawing_canvas import DrawingCanvas
+from gui.widgets.drawing_tools import DrawingTools
 from gui.widgets.input_preview import InputPreview
+from gui.widgets.meant_digit import MeantDigit
+from gui.widgets.picture_details import PictureDetails
 from gui.widgets.probability_chart import ProbabilityChart
-
-_UNSURE_BELOW = 0.5
 
 
 class DrawingPanel(QWidget):
-    """`ink_changed` carries the drawing as it grows; the answer to it is shown with `show_answer`."""
+    """What lies on the canvas is told by `ink_changed` (Ink) or `digit_put` (PrintedDigit); answers are shown here.
+
+    `labelled(digit, Ink)`: the user says what the drawing is. `recipe_changed(Recipe)` and `moved(right, down)`: how
+    it is to become a picture. `details_opened(bool)`: whether steps and nearest digits are in sight.
+    `example_requested` carries the number of a test digit.
+    """
 
     ink_changed = Signal(object)
+    digit_put = Signal(object)
+    labelled = Signal(int, object)
+    moved = Signal(int, int)
+    recipe_changed = Signal(object)
+    details_opened = Signal(bool)
+    random_example_requested = Signal()
+    example_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.canvas = DrawingCanvas()
-        self._clear = QPushButton(self.tr("Clear"))
-        self._undo = QPushButton(self.tr("Undo"))
+        self._tools = DrawingTools()
         self._preview = InputPreview()
-        self._answer = QLabel(wordWrap=True)
-        self._certainty = QLabel(wordWrap=True)
+        self._words = AnswerWords()
+        self._meant = MeantDigit()
+        self._details = PictureDetails()
         self._chart = ProbabilityChart()
         self._network_name = QLabel(wordWrap=True)
-        self._name_controls()
+        self._is_drawn_here = False
+        self._name_network()
         self._arrange()
-        self.canvas.ink_changed.connect(self._on_ink_changed)
-        self.canvas.undo_available_changed.connect(self._undo.setEnabled)
-        self._clear.clicked.connect(self.canvas.clear)
-        self._undo.clicked.connect(self.canvas.undo)
-        self._undo.setEnabled(False)
-        self._clear.setEnabled(False)
+        self._connect()
         self.show_answer(None, None)
         self.show_network_name("")
 
@@ -48,110 +61,126 @@ class DrawingPanel(QWidget):
         `probabilities`: (10,), 0..1; `image`: uint8 (28, 28), what it was given. None where there is nothing to show.
         """
         self._preview.show_image(image)
+        self._details.steps.show_picture(image)
         self._chart.show_probabilities(probabilities)
-        if probabilities is None:
-            self._answer.setText(self.tr("Draw a digit"))
-            self._certainty.setText(self.tr("The network answers while you draw."))
-            return
-        order = np.argsort(-probabilities)
-        self._answer.setText(_answer(int(order[0]), float(probabilities[order[0]])))
-        self._certainty.setText(_certainty(probabilities, order))
+        self._words.show_probabilities(probabilities)
+        self._meant.show_answer(None if probabilities is None else int(probabilities.argmax()))
+
+    @Slot(object, object)
+    def show_way(self, ink: Ink | None, trace: Trace | None) -> None:
+        """Show how the drawing became what the network sees."""
+        self._details.steps.show_drawing(ink, trace)
+
+    @Slot(object, object)
+    def show_nearest(self, pictures: HostArray | None, labels: HostArray | None) -> None:
+        """Show the training digits, uint8 (n, 28, 28), that are nearest to what the network sees, and their labels."""
+        self._details.nearest.show_digits(pictures, labels)
 
     def show_network_name(self, name: str) -> None:
         """Say which network is answering, such as "the network in training"; "" says nothing."""
         self._network_name.setText(self.tr("Answered by %1").replace("%1", name) if name else "")
         self._network_name.setVisible(bool(name))
 
+    @Slot()
+    def allow_examples(self) -> None:
+        """There are test digits to be put on the canvas from now on."""
+        self._tools.allow_examples()
+        self._show_tools()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        # Whoever has just pressed a button still means the drawing.
+        self.canvas.keyPressEvent(event)
+
     @Slot(object)
-    def _on_ink_changed(self, ink: object) -> None:
-        self._clear.setEnabled(not self.canvas.ink().is_empty)
+    def _on_ink_changed(self, ink: Ink) -> None:
+        if ink.is_empty:
+            self._meant.show_nothing()
+            self._show_tools()
+        elif not self._is_drawn_here:
+            # The first point of a drawing; what it means has not been said yet.
+            self._meant.show_drawing(None)
+            self._show_tools()
+        self._is_drawn_here = not ink.is_empty
         self.ink_changed.emit(ink)
 
-    def _name_controls(self) -> None:
-        for control, name, title, explanation in (
-            (
-                self._clear,
-                "clearButton",
-                self.tr("Clear"),
-                self.tr("Take a fresh sheet (Delete). Undo brings it back."),
-            ),
-            (
-                self._undo,
-                "undoButton",
-                self.tr("Undo"),
-                self.tr("Take back the last stroke, or Clear (Ctrl+Z): see which stroke changes the answer."),
-            ),
-            (
-                self._answer,
-                "answerLabel",
-                self.tr("Answer"),
-                self.tr(
-                    "The digit with the highest probability. Drawing teaches the network nothing; it only answers."
-                ),
-            ),
-            (
-                self._network_name,
-                "networkLabel",
-                self.tr("Answering network"),
-                self.tr(
-                    "Whose weights are used. During training the drawing is read again with each new set of weights."
-                ),
-            ),
-        ):
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
-        for button in (self._clear, self._undo):
-            button.setAutoDefault(False)
-        self._answer.setFont(theme.answer_font(self.font()))
-        for label in (self._certainty, self._network_name):
-            label.setProperty("muted", True)
+    @Slot(object)
+    def _on_digit_put(self, printed: PrintedDigit) -> None:
+        self._is_drawn_here = False
+        self._meant.show_printed(printed.number, printed.label)
+        self._show_tools()
+        self.digit_put.emit(printed)
+
+    @Slot(int)
+    def _on_labelled(self, digit: int) -> None:
+        ink = self.canvas.ink()
+        if not ink.is_empty:
+            self._meant.show_drawing(digit)
+            self.labelled.emit(digit, ink)
+
+    @Slot(int)
+    def _on_neighbour_requested(self, step: int) -> None:
+        if (printed := self.canvas.printed()) is not None:
+            self.example_requested.emit(printed.number + step)
+
+    @Slot()
+    def _show_tools(self) -> None:
+        self._tools.show_state(
+            can_clear=not self.canvas.is_empty,
+            can_undo=self.canvas.can_undo,
+            can_redo=self.canvas.can_redo,
+            can_erase=self.canvas.can_erase,
+            has_example=self.canvas.printed() is not None,
+        )
+
+    def _connect(self) -> None:
+        canvas, tools = self.canvas, self._tools
+        canvas.ink_changed.connect(self._on_ink_changed)
+        canvas.digit_put.connect(self._on_digit_put)
+        canvas.labelled.connect(self._on_labelled)
+        canvas.history_changed.connect(self._show_tools)
+        canvas.eraser_changed.connect(tools.show_eraser)
+        tools.eraser_toggled.connect(canvas.set_eraser)
+        tools.line_width_chosen.connect(canvas.set_line_width)
+        tools.undo_requested.connect(canvas.undo)
+        tools.redo_requested.connect(canvas.redo)
+        tools.clear_requested.connect(canvas.clear)
+        tools.random_digit_requested.connect(self.random_example_requested)
+        tools.neighbour_requested.connect(self._on_neighbour_requested)
+        self._meant.chosen.connect(self._on_labelled)
+        self._preview.moved.connect(self._details.show_move)
+        self._preview.moved.connect(self.moved)
+        self._details.steps.recipe_changed.connect(self.recipe_changed)
+        self._details.opened.connect(self.details_opened)
+
+    def _name_network(self) -> None:
+        explanation = self.tr(
+            "Whose weights are used. During training the drawing is read again with each new set of weights."
+        )
+        self._network_name.setObjectName("networkLabel")
+        self._network_name.setAccessibleName(self.tr("Answering network"))
+        self._network_name.setAccessibleDescription(explanation)
+        self._network_name.setToolTip(theme.tooltip(explanation))
+        self._network_name.setProperty("muted", True)
         self._network_name.setFont(theme.small_font(self.font()))
 
     def _arrange(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(theme.SPACING)
-        buttons.addWidget(self._clear)
-        buttons.addWidget(self._undo)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addStretch(1)
-        words.addWidget(self._answer)
-        words.addWidget(self._certainty)
+        words.addWidget(self._words)
+        words.addWidget(self._meant)
         words.addStretch(1)
         answer = QHBoxLayout()
         answer.setSpacing(theme.MARGIN)
-        answer.addWidget(self._preview, 0, Qt.AlignmentFlag.AlignTop)
+        answer.addWidget(self._preview, 0, Qt.AlignmentFlag.AlignVCenter)
         answer.addLayout(words, 1)
-        for label in (self._answer, self._certainty):
-            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.MARGIN)
         layout.setSpacing(theme.SPACING)
         layout.addWidget(self.canvas, 3)
-        layout.addLayout(buttons)
+        layout.addWidget(self._tools)
         layout.addLayout(answer)
+        layout.addWidget(self._details)
         layout.addWidget(self._chart, 2)
         layout.addWidget(self._network_name)
         layout.addStretch(0)
-
-
-def _answer(digit: int, probability: float) -> str:
-    translate = QCoreApplication.translate
-    if probability < _UNSURE_BELOW:
-        return translate("DrawingPanel", "Perhaps a %1").replace("%1", str(digit))
-    # English says "an 8"; other languages need no second sentence.
-    article = translate("DrawingPanel", "It is an %1") if digit == 8 else translate("DrawingPanel", "It is a %1")
-    return article.replace("%1", str(digit))
-
-
-def _certainty(probabilities: HostArray, order: HostArray) -> str:
-    number = QLocale().toString
-    best, second = (float(probabilities[place]) * 100 for place in order[:2])
-    if second < 1.0:
-        return QCoreApplication.translate("DrawingPanel", "%1 % sure").replace("%1", number(best, "f", 1))
-    text = QCoreApplication.translate("DrawingPanel", "%1 % sure; %2 % for a %3")
-    for place, value in (("%1", number(best, "f", 1)), ("%2", number(second, "f", 1)), ("%3", str(int(order[1])))):
-        text = text.replace(place, value)
-    return text

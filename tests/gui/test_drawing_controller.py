@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.digits.ink import Ink
-from core.digits.rasterizer import rasterize
+from core.digits.dataset import DigitSets
+from core.digits.ink import Ink, Stroke
+from core.digits.rasterizer import Recipe, Trace, rasterize, trace
 from core.predictor import Predictor
 from core.training.model_file import SHIPPED_MODEL, load_model
 from gui.drawing_controller import DrawingController
+from gui.ink_history import PrintedDigit
 
 
 @pytest.fixture
@@ -67,3 +69,50 @@ def test_a_burst_of_points_is_answered_once(qtbot: QtBot, controller: DrawingCon
         controller.on_ink_changed(seven)
     qtbot.waitUntil(lambda: bool(answers))
     assert len(answers) == 1
+
+
+def test_a_printed_digit_is_seen_bit_for_bit(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink, mnist: DigitSets
+) -> None:
+    with qtbot.waitSignal(controller.answered):
+        controller.on_ink_changed(seven)
+    controller.on_recipe_changed(Recipe(centre=False))
+    for number in (0, 17, 9999):
+        with qtbot.waitSignal(controller.traced) as traced, qtbot.waitSignal(controller.answered) as answered:
+            controller.on_digit_put(PrintedDigit(mnist.test.images[number], 0, number))
+        probabilities, picture = answered.args
+        assert picture.dtype == np.uint8
+        assert picture.tobytes() == mnist.test.images[number].tobytes()
+        assert np.array_equal(probabilities, predictor.probabilities(mnist.test.images[number][np.newaxis])[0])
+        assert traced.args == [None, None]
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.on_ink_changed(Ink(()))
+    assert answered.args == [None, None]
+
+
+def test_a_moved_picture_is_read_where_it_lies(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink
+) -> None:
+    controller.on_moved(4, -3)
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.on_ink_changed(seven)
+    expected = np.zeros((28, 28), np.uint8)
+    expected[:25, 4:] = rasterize(seven)[3:, :24]
+    probabilities, picture = answered.args
+    assert np.array_equal(picture, expected)
+    assert np.array_equal(probabilities, predictor.probabilities(expected[np.newaxis])[0])
+
+
+def test_steps_left_out_are_left_out_of_what_is_read(qtbot: QtBot, controller: DrawingController) -> None:
+    corner = Ink((Stroke(np.array([[0.1, 0.1], [0.2, 0.1], [0.15, 0.3]])),))
+    recipe = Recipe(crop=False, scale=False, centre=False)
+    controller.on_ink_changed(corner)
+    with qtbot.waitSignal(controller.traced) as traced, qtbot.waitSignal(controller.answered) as answered:
+        controller.on_recipe_changed(recipe)
+    picture = answered.args[1]
+    assert np.array_equal(picture, trace(corner, recipe).picture)
+    assert not np.array_equal(picture, rasterize(corner))
+    ink, way = traced.args
+    assert ink is corner
+    assert isinstance(way, Trace)
+    assert np.array_equal(way.picture, picture)

@@ -42,7 +42,9 @@ def as_tuple(sheet: Sheet) -> tuple[object, ...]:
     return sheet.ink.strokes if sheet.printed is None else (sheet.printed,)
 
 
-@given(st.lists(st.sampled_from(["add", "add", "erase", "put", "clear", "undo", "undo", "redo"]), max_size=40), st.data())
+@given(
+    st.lists(st.sampled_from(["add", "add", "erase", "put", "clear", "undo", "undo", "redo"]), max_size=40), st.data()
+)
 def test_every_order_of_changes_undo_and_redo(moves: list[str], data: st.DataObject) -> None:
     history, model = InkHistory(), Model()
     for number, move in enumerate(moves):

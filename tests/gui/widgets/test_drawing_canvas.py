@@ -3,12 +3,22 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QImage, QInputDevice, QMouseEvent, QPointingDevice, QTabletEvent
+from PySide6.QtGui import (
+    QColor,
+    QImage,
+    QInputDevice,
+    QKeySequence,
+    QMouseEvent,
+    QPointingDevice,
+    QTabletEvent,
+)
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.digits.dataset import DigitSets
 from core.digits.ink import Ink
 from gui import theme
+from gui.ink_history import PrintedDigit
 from gui.widgets.drawing_canvas import DrawingCanvas
 
 LEFT, RIGHT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.NoButton
@@ -232,21 +242,169 @@ def test_undo_brings_back_what_was_cleared(qtbot: QtBot, canvas: DrawingCanvas, 
 
 
 def test_clearing_an_empty_sheet_is_nothing_to_undo(canvas: DrawingCanvas, inks: list[Ink]) -> None:
-    told: list[bool] = []
-    canvas.undo_available_changed.connect(told.append)
     canvas.clear()
-    assert (told, inks) == ([], [])
+    assert not canvas.can_undo
+    assert inks == []
 
 
-def test_undo_is_told_to_be_available(qtbot: QtBot, canvas: DrawingCanvas) -> None:
-    told: list[bool] = []
-    canvas.undo_available_changed.connect(told.append)
+def test_what_can_be_undone_and_done_again(qtbot: QtBot, canvas: DrawingCanvas) -> None:
+    told: list[tuple[bool, bool]] = []
+    canvas.history_changed.connect(lambda: told.append((canvas.can_undo, canvas.can_redo)))
     draw(qtbot, canvas, (20, 20), (50, 50))
     draw(qtbot, canvas, (20, 50), (50, 80))
     canvas.undo()
-    assert told == [True]
     canvas.undo()
+    canvas.redo()
+    assert told == [(True, False), (True, False), (True, True), (False, True), (True, True)]
+    draw(qtbot, canvas, (20, 50), (50, 80))
+    assert told[-1] == (True, False)
+
+
+@pytest.mark.parametrize("shifted", [False, True])
+def test_keys_bring_back_what_was_undone(qtbot: QtBot, canvas: DrawingCanvas, shifted: bool) -> None:
+    draw(qtbot, canvas, (20, 20), (50, 50))
+    drawn = canvas.ink().strokes
+    canvas.clear()
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    for _ in range(2):
+        qtbot.keyClick(canvas, Qt.Key.Key_Z, control)
+    assert canvas.ink().is_empty
+    qtbot.keyClick(canvas, Qt.Key.Key_Z if shifted else Qt.Key.Key_Y, control | shift if shifted else control)
+    assert canvas.ink().strokes == (drawn if shifted or QKeySequence("Ctrl+Y") in redo_keys() else ())
+
+
+def redo_keys() -> list[QKeySequence]:
+    return QKeySequence.keyBindings(QKeySequence.StandardKey.Redo)
+
+
+def test_the_eraser_takes_whole_strokes_and_undo_gives_each_back(
+    qtbot: QtBot, canvas: DrawingCanvas, inks: list[Ink]
+) -> None:
+    for y in (40, 100, 160):
+        draw(qtbot, canvas, (20, y), (180, y))
+    strokes = canvas.ink().strokes
+    told: list[bool] = []
+    canvas.eraser_changed.connect(told.append)
+    qtbot.keyClick(canvas, Qt.Key.Key_E)
+    draw(qtbot, canvas, (100, 130), (100, 60))
+    assert canvas.ink().strokes == (strokes[0], strokes[2])
+    assert inks[-1].strokes == (strokes[0], strokes[2])
+    canvas.undo()
+    assert canvas.ink().strokes == strokes
+    qtbot.keyClick(canvas, Qt.Key.Key_E)
     assert told == [True, False]
+    draw(qtbot, canvas, (100, 130), (100, 60))
+    assert len(canvas.ink().strokes) == 4
+
+
+def test_the_eraser_between_strokes_changes_nothing(qtbot: QtBot, canvas: DrawingCanvas, inks: list[Ink]) -> None:
+    draw(qtbot, canvas, (20, 20), (180, 20))
+    heard = len(inks)
+    canvas.set_eraser(True)
+    draw(qtbot, canvas, (20, 80), (180, 180))
+    assert len(inks) == heard
+    canvas.undo()
+    assert canvas.is_empty
+
+
+def test_where_nothing_is_left_to_erase_the_pen_draws_again(
+    qtbot: QtBot, canvas: DrawingCanvas, mnist: DigitSets
+) -> None:
+    told: list[bool] = []
+    canvas.eraser_changed.connect(told.append)
+    canvas.set_eraser(True)
+    assert told == []
+    for empty in (canvas.clear, canvas.undo, lambda: canvas.put(PrintedDigit(mnist.test.images[7], 9, 7))):
+        draw(qtbot, canvas, (20, 20), (180, 20))
+        canvas.set_eraser(True)
+        empty()
+        assert told[-2:] == [True, False]
+        canvas.clear()
+    draw(qtbot, canvas, (20, 20), (180, 20))
+    canvas.set_eraser(True)
+    draw(qtbot, canvas, (100, 10), (100, 60), (100, 90))
+    assert canvas.is_empty
+    assert told[-1] is False
+    draw(qtbot, canvas, (20, 20), (180, 20))
+    assert not canvas.is_empty
+
+
+def test_the_width_of_a_line_is_seen_here_and_told_to_nobody(
+    qtbot: QtBot, canvas: DrawingCanvas, inks: list[Ink]
+) -> None:
+    draw(qtbot, canvas, (50, 100), (150, 100))
+    told = inks[-1]
+    heard = len(inks)
+    canvas.set_line_width(0.2)
+    box = ink_box(picture(canvas), ink_colour(canvas))
+    assert box is not None
+    assert box[3] - box[1] == pytest.approx(40, abs=2)
+    assert len(inks) == heard
+    assert np.array_equal(canvas.ink().strokes[0].points, told.strokes[0].points)
+
+
+@pytest.mark.parametrize("key", range(10))
+def test_digit_keys_say_which_digit_is_meant(qtbot: QtBot, canvas: DrawingCanvas, key: int) -> None:
+    said: list[int] = []
+    canvas.labelled.connect(said.append)
+    qtbot.keyClicks(canvas, str(key))
+    qtbot.keyClick(canvas, Qt.Key(Qt.Key.Key_0.value + key), Qt.KeyboardModifier.KeypadModifier)
+    assert said == [key, key]
+
+
+def test_a_printed_digit_is_shown_pixel_by_pixel(canvas: DrawingCanvas, mnist: DigitSets) -> None:
+    digit = PrintedDigit(mnist.test.images[7], 9, 7)
+    put: list[PrintedDigit] = []
+    canvas.digit_put.connect(put.append)
+    canvas.put(digit)
+    assert put == [digit]
+    assert canvas.printed() is digit
+    image = picture(canvas)
+    # Six pixels of the canvas for one of the digit's, in the middle; ink is dark on light paper.
+    assert theme.colours(canvas.palette()) is theme.LIGHT
+    shown = [[255 - image.pixelColor(16 + 6 * x + 3, 16 + 6 * y + 3).red() for x in range(28)] for y in range(28)]
+    assert np.array_equal(shown, digit.picture)
+
+
+def test_drawing_on_a_printed_digit_begins_anew_and_undo_brings_it_back(
+    qtbot: QtBot, canvas: DrawingCanvas, mnist: DigitSets, inks: list[Ink]
+) -> None:
+    draw(qtbot, canvas, (20, 20), (50, 50))
+    first = canvas.ink().strokes
+    canvas.put(PrintedDigit(mnist.test.images[7], 9, 7))
+    assert canvas.ink().is_empty
+    draw(qtbot, canvas, (100, 20), (150, 50))
+    assert canvas.printed() is None
+    assert len(inks[-1].strokes) == 1
+    canvas.undo()
+    printed = canvas.printed()
+    assert printed is not None
+    assert printed.number == 7
+    canvas.undo()
+    assert canvas.printed() is None
+    assert canvas.ink().strokes == first
+    canvas.redo()
+    canvas.clear()
+    assert canvas.is_empty
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 3])
+def test_an_edge_is_sharp_to_the_pixel_of_every_screen(qtbot: QtBot, canvas: DrawingCanvas, ratio: int) -> None:
+    draw(qtbot, canvas, (50, 100), (150, 100))
+    seen = [rendered(canvas, ratio), rendered(canvas, ratio % 3 + 1), rendered(canvas, ratio)]
+    # There and back again, as from one screen to another.
+    assert seen[0] == seen[2] != seen[1]
+    column = [seen[0].pixelColor(100 * ratio, y).lightness() for y in range(60 * ratio, 140 * ratio)]
+    ink, paper = min(column), max(column)
+    assert sum(level not in (ink, paper) for level in column) <= 4
+    assert sum(level == ink for level in column) == pytest.approx(theme.INK_WIDTH * 200 * ratio, abs=2)
+
+
+def rendered(canvas: DrawingCanvas, ratio: int) -> QImage:
+    image = QImage(200 * ratio, 200 * ratio, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    canvas.render(image)
+    return image
 
 
 def test_undo_while_drawing_takes_back_the_stroke_being_drawn(qtbot: QtBot, canvas: DrawingCanvas) -> None:

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.digits.ink import Ink
+from core.digits.rasterizer import Recipe
+from gui.ink_history import PrintedDigit
 from gui.widgets.drawing_panel import DrawingPanel
 
 
@@ -35,34 +37,6 @@ def probabilities(**digits: float) -> np.ndarray:
     for name, value in digits.items():
         values[int(name[1])] = value
     return values
-
-
-@pytest.mark.parametrize(
-    ("values", "answer"),
-    [
-        (probabilities(d7=0.93, d1=0.07), "It is a 7"),
-        (probabilities(d8=0.999, d3=0.001), "It is an 8"),
-        (probabilities(d4=0.4, d9=0.35, d1=0.25), "Perhaps a 4"),
-    ],
-)
-def test_the_answer_in_words(panel: DrawingPanel, values: np.ndarray, answer: str) -> None:
-    panel.show_answer(values, np.zeros((28, 28), np.uint8))
-    label = panel.findChild(QLabel, "answerLabel")
-    assert label is not None
-    assert label.text() == answer
-
-
-def test_how_sure_and_what_else_it_might_be(panel: DrawingPanel) -> None:
-    panel.show_answer(probabilities(d7=0.93, d1=0.07), None)
-    assert "93.0 % sure; 7.0 % for a 1" in words(panel)
-    panel.show_answer(probabilities(d7=0.998, d1=0.002), None)
-    assert "99.8 % sure" in words(panel)
-
-
-def test_without_an_answer_it_asks_for_a_digit(panel: DrawingPanel) -> None:
-    panel.show_answer(probabilities(d7=1.0), np.zeros((28, 28), np.uint8))
-    panel.show_answer(None, None)
-    assert "Draw a digit" in words(panel)
 
 
 def test_drawing_is_told_and_the_buttons_follow(qtbot: QtBot, panel: DrawingPanel) -> None:
@@ -95,8 +69,154 @@ def test_the_canvas_is_square_in_a_tall_panel(qtbot: QtBot, panel: DrawingPanel)
     qtbot.waitUntil(lambda: panel.canvas.height() == panel.canvas.width())
 
 
+def draw_a_line(qtbot: QtBot, panel: DrawingPanel, y: int = 80) -> None:
+    left = Qt.MouseButton.LeftButton
+    qtbot.mousePress(panel.canvas, left, pos=QPoint(90, y))
+    qtbot.mouseRelease(panel.canvas, left, pos=QPoint(150, y))
+
+
+def meant(panel: DrawingPanel) -> str:
+    found = panel.findChild(QComboBox, "meantSelector")
+    assert found is not None
+    return found.currentText()
+
+
+def verdict(panel: DrawingPanel) -> str:
+    found = panel.findChild(QLabel, "verdictLabel")
+    assert found is not None
+    return found.text()
+
+
+def test_a_drawing_is_labelled_by_key_and_the_answer_compared(qtbot: QtBot, panel: DrawingPanel) -> None:
+    labelled: list[tuple[int, Ink]] = []
+    panel.labelled.connect(lambda digit, ink: labelled.append((digit, ink)))
+    qtbot.keyClicks(panel.canvas, "7")
+    assert labelled == []
+    draw_a_line(qtbot, panel)
+    panel.show_answer(probabilities(d1=0.9, d7=0.1), np.zeros((28, 28), np.uint8))
+    # Also after a button was pressed, and had the focus.
+    qtbot.keyClicks(button(panel, "eraserButton"), "7")
+    assert [(digit, len(ink.strokes)) for digit, ink in labelled] == [(7, 1)]
+    assert (meant(panel), verdict(panel)) == ("You mean 7", "✗")
+    panel.show_answer(probabilities(d1=0.1, d7=0.9), np.zeros((28, 28), np.uint8))
+    assert verdict(panel) == "✓"
+
+
+def test_a_label_stays_with_its_drawing(qtbot: QtBot, panel: DrawingPanel) -> None:
+    draw_a_line(qtbot, panel)
+    qtbot.keyClicks(panel.canvas, "4")
+    draw_a_line(qtbot, panel, 120)
+    assert meant(panel) == "You mean 4"
+    qtbot.keyClick(panel.canvas, Qt.Key.Key_Delete)
+    assert meant(panel) == "You mean…"
+    draw_a_line(qtbot, panel)
+    assert meant(panel) == "You mean…"
+
+
+def test_a_printed_digit_brings_its_label_and_drawing_on_it_forgets_it(qtbot: QtBot, panel: DrawingPanel) -> None:
+    put: list[PrintedDigit] = []
+    labelled: list[int] = []
+    panel.digit_put.connect(put.append)
+    panel.labelled.connect(lambda digit, ink: labelled.append(digit))
+    draw_a_line(qtbot, panel)
+    digit = PrintedDigit(np.full((28, 28), 9, np.uint8), 6, 41)
+    panel.canvas.put(digit)
+    panel.show_answer(probabilities(d6=1.0), digit.picture)
+    assert put == [digit]
+    assert "Test digit 42 is a 6" in words(panel)
+    assert verdict(panel) == "✓"
+    qtbot.keyClicks(panel.canvas, "3")
+    assert labelled == []
+    draw_a_line(qtbot, panel)
+    assert meant(panel) == "You mean…"
+
+
+def test_examples_are_asked_for_by_number(qtbot: QtBot, panel: DrawingPanel) -> None:
+    asked: list[object] = []
+    panel.example_requested.connect(asked.append)
+    panel.random_example_requested.connect(lambda: asked.append("any"))
+    panel.allow_examples()
+    names = ("previousDigitButton", "randomDigitButton", "nextDigitButton")
+    for name in names:
+        qtbot.mouseClick(button(panel, name), Qt.MouseButton.LeftButton)
+    assert asked == ["any"]
+    panel.canvas.put(PrintedDigit(np.zeros((28, 28), np.uint8), 6, 41))
+    for name in names:
+        qtbot.mouseClick(button(panel, name), Qt.MouseButton.LeftButton)
+    assert asked == ["any", 40, "any", 42]
+
+
+def test_redo_and_the_eraser_reach_the_canvas(qtbot: QtBot, panel: DrawingPanel) -> None:
+    left = Qt.MouseButton.LeftButton
+    draw_a_line(qtbot, panel)
+    qtbot.mouseClick(button(panel, "undoButton"), left)
+    qtbot.mouseClick(button(panel, "redoButton"), left)
+    assert len(panel.canvas.ink().strokes) == 1
+    qtbot.mouseClick(button(panel, "eraserButton"), left)
+    draw_a_line(qtbot, panel)
+    assert panel.canvas.ink().is_empty
+    assert not button(panel, "eraserButton").isChecked()
+    draw_a_line(qtbot, panel)
+    qtbot.keyClicks(panel, "e")
+    assert button(panel, "eraserButton").isChecked()
+
+
+def test_a_move_is_told_and_shown_until_it_is_taken_back(qtbot: QtBot, panel: DrawingPanel) -> None:
+    moves: list[tuple[int, int]] = []
+    panel.moved.connect(lambda right, down: moves.append((right, down)))
+    panel.show_answer(probabilities(d6=1.0), np.zeros((28, 28), np.uint8))
+    preview = panel.findChild(QWidget, "inputPreview")
+    qtbot.keyClick(preview, Qt.Key.Key_Right)
+    qtbot.keyClick(preview, Qt.Key.Key_Down)
+    assert "moved 1, 1" in words(panel)
+    qtbot.keyClick(preview, Qt.Key.Key_Home)
+    assert not [text for text in words(panel) if "moved" in text]
+    assert moves == [(1, 0), (1, 1), (0, 0)]
+
+
+def test_answer_picture_and_bars_are_shown_together(panel: DrawingPanel) -> None:
+    panel.show_answer(probabilities(d7=0.93, d1=0.07), np.full((28, 28), 90, np.uint8))
+    assert "It is a 7" in words(panel)
+    preview, chart = panel.findChild(QWidget, "inputPreview"), panel.findChild(QWidget, "probabilityChart")
+    assert preview is not None
+    assert chart is not None
+    assert preview.grab().toImage().pixelColor(42, 42).red() == 90
+    assert chart.accessibleDescription().startswith("7")
+    panel.show_answer(None, None)
+    assert "Draw a digit" in words(panel)
+
+
+def test_a_step_left_out_is_told(panel: DrawingPanel) -> None:
+    recipes: list[Recipe] = []
+    panel.recipe_changed.connect(recipes.append)
+    switch = panel.findChild(QCheckBox, "scaleSwitch")
+    assert switch is not None
+    switch.click()
+    assert recipes == [Recipe(scale=False)]
+
+
+def test_the_details_are_told_to_be_open(qtbot: QtBot, panel: DrawingPanel) -> None:
+    told: list[bool] = []
+    panel.details_opened.connect(told.append)
+    opener = panel.findChild(QToolButton, "stepsOpener")
+    assert opener is not None
+    qtbot.mouseClick(opener, Qt.MouseButton.LeftButton)
+    assert told == [True]
+
+
 @pytest.mark.parametrize(
-    "name", ["drawingCanvas", "clearButton", "undoButton", "inputPreview", "answerLabel", "probabilityChart"]
+    "name",
+    [
+        "drawingCanvas",
+        "clearButton",
+        "undoButton",
+        "inputPreview",
+        "answerLabel",
+        "meantSelector",
+        "stepsOpener",
+        "nearestRow",
+        "probabilityChart",
+    ],
 )
 def test_names_for_tests_and_screen_readers(panel: DrawingPanel, name: str) -> None:
     control = panel.findChild(QWidget, name)

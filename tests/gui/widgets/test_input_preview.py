@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QColor
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from gui.widgets.input_preview import InputPreview
@@ -54,6 +56,62 @@ def test_views_that_are_not_contiguous_are_shown_rightly(preview: InputPreview) 
     image[:, ::2] = np.arange(28, dtype=np.uint8)[:, None] * 9
     preview.show_image(image[:, ::2])
     assert preview.grab().toImage().pixelColor(42, 3 * 20 + 1).red() == 180
+
+
+@pytest.fixture
+def moves(preview: InputPreview) -> list[tuple[int, int]]:
+    heard: list[tuple[int, int]] = []
+    preview.moved.connect(lambda right, down: heard.append((right, down)))
+    return heard
+
+
+def drag(qtbot: QtBot, preview: InputPreview, start: tuple[int, int], *way: tuple[int, int]) -> None:
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    qtbot.mousePress(preview, left, pos=QPoint(*start))
+    for place in way:
+        at, globally = QPointF(*place), QPointF(preview.mapToGlobal(QPointF(*place)))
+        no_key = Qt.KeyboardModifier.NoModifier
+        QApplication.sendEvent(preview, QMouseEvent(QEvent.Type.MouseMove, at, globally, none, left, no_key))
+    qtbot.mouseRelease(preview, left, pos=QPoint(*way[-1]))
+
+
+def test_dragging_moves_by_whole_pixels_of_the_picture(
+    qtbot: QtBot, preview: InputPreview, moves: list[tuple[int, int]]
+) -> None:
+    preview.show_image(np.zeros((28, 28), np.uint8))
+    # Three pixels of the screen are one of the picture.
+    drag(qtbot, preview, (40, 40), (41, 40), (46, 40), (46, 31))
+    assert moves == [(2, 0), (2, -3)]
+    # The next drag goes on from there; beyond half a picture there is nothing to see.
+    drag(qtbot, preview, (40, 40), (43, 40), (400, 40))
+    assert moves[2:] == [(3, -3), (14, -3)]
+
+
+def test_arrow_keys_move_and_home_or_a_double_click_puts_back(
+    qtbot: QtBot, preview: InputPreview, moves: list[tuple[int, int]]
+) -> None:
+    preview.show_image(np.zeros((28, 28), np.uint8))
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Left, Qt.Key.Key_Up, Qt.Key.Key_Home):
+        qtbot.keyClick(preview, key)
+    assert moves == [(1, 0), (2, 0), (2, 1), (1, 1), (1, 0), (0, 0)]
+    qtbot.keyClick(preview, Qt.Key.Key_Up)
+    qtbot.mouseDClick(preview, Qt.MouseButton.LeftButton)
+    assert moves[6:] == [(0, -1), (0, 0)]
+
+
+def test_a_new_sheet_lies_in_its_place(qtbot: QtBot, preview: InputPreview, moves: list[tuple[int, int]]) -> None:
+    preview.show_image(np.zeros((28, 28), np.uint8))
+    qtbot.keyClick(preview, Qt.Key.Key_Up)
+    preview.show_image(np.ones((28, 28), np.uint8))
+    assert moves == [(0, -1)]
+    preview.show_image(None)
+    assert moves == [(0, -1), (0, 0)]
+
+
+def test_an_empty_frame_cannot_be_moved(qtbot: QtBot, preview: InputPreview, moves: list[tuple[int, int]]) -> None:
+    drag(qtbot, preview, (40, 40), (60, 60))
+    qtbot.keyClick(preview, Qt.Key.Key_Right)
+    assert moves == []
 
 
 def test_it_explains_itself(preview: InputPreview) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QInputDevice, QMouseEvent, QPointingDevice, QTabletEvent, QTouchEvent
+from PySide6.QtGui import QEventPoint, QInputDevice, QMouseEvent, QPointingDevice, QTabletEvent, QTouchEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -129,6 +129,15 @@ def test_a_touch_that_was_a_gesture_leaves_nothing(
     assert canvas.ink().is_empty
 
 
+def test_a_finger_that_left_without_a_word_blocks_nobody(canvas: DrawingCanvas, touchscreen: QPointingDevice) -> None:
+    for x in (40, 90):
+        place = QPointF(canvas.mapToGlobal(QPointF(x, 60)))
+        finger = QEventPoint(5, QEventPoint.State.Pressed, QPointF(x, 60), place)
+        event = QTouchEvent(QEvent.Type.TouchBegin, touchscreen, NO_KEY, [finger])
+        QApplication.sendEvent(canvas, event)
+    assert len(canvas.ink().strokes) == 2
+
+
 @pytest.mark.parametrize(
     "source", [Qt.MouseEventSource.MouseEventSynthesizedBySystem, Qt.MouseEventSource.MouseEventSynthesizedByQt]
 )
@@ -223,5 +232,3 @@ def test_fast_strokes_have_no_gaps(canvas: DrawingCanvas, pen: QPointingDevice) 
     assert all((grown[row] & inked[row - 1]).any() for row in rows[1:])
     columns = np.flatnonzero(inked.any(axis=0))
     assert np.array_equal(columns, np.arange(columns[0], columns[-1] + 1))
-
-

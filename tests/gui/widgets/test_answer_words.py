@@ -1,0 +1,54 @@
+"""The answer in words: the words follow the numbers."""
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from gui.widgets.answer_words import AnswerWords
+
+
+@pytest.fixture
+def answer(qtbot: QtBot) -> AnswerWords:
+    answer = AnswerWords()
+    qtbot.addWidget(answer)
+    return answer
+
+
+def probabilities(**digits: float) -> np.ndarray:
+    values = np.zeros(10, np.float32)
+    for name, value in digits.items():
+        values[int(name[1])] = value
+    return values
+
+
+def words(answer: AnswerWords) -> list[str]:
+    return [label.text() for label in answer.findChildren(QLabel)]
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (probabilities(d7=0.93, d1=0.07), "It is a 7"),
+        (probabilities(d8=0.999, d3=0.001), "It is an 8"),
+        (probabilities(d4=0.4, d9=0.35, d1=0.25), "Perhaps a 4"),
+    ],
+)
+def test_the_answer_in_words(answer: AnswerWords, values: np.ndarray, sentence: str) -> None:
+    answer.show_probabilities(values)
+    assert sentence in words(answer)
+
+
+def test_how_sure_and_what_else_it_might_be(answer: AnswerWords) -> None:
+    answer.show_probabilities(probabilities(d7=0.93, d1=0.07))
+    assert "93.0 % sure; 7.0 % for a 1" in words(answer)
+    answer.show_probabilities(probabilities(d7=0.998, d1=0.002))
+    assert "99.8 % sure" in words(answer)
+
+
+def test_without_an_answer_it_asks_for_a_digit(answer: AnswerWords) -> None:
+    asks = words(answer)
+    assert "Draw a digit" in asks
+    answer.show_probabilities(probabilities(d7=1.0))
+    answer.show_probabilities(None)
+    assert words(answer) == asks
