@@ -18,6 +18,7 @@ from core import (
     exchange_commands,
     ink_command,
     inspect_commands,
+    mine_command,
     reading_commands,
     run_commands,
 )
@@ -28,7 +29,8 @@ from core.digits.dataset import DatasetError
 from core.digits.dataset_files import check_is_here
 from core.digits.downloads import BUILT_IN, UnknownSetError, find_set
 from core.digits.ink import InkFileError
-from core.digits.pictures import PictureError
+from core.digits.my_digits import MyDigitsError
+from core.digits.picture_file import PictureError
 from core.exchange.foreign_network import ForeignFileError
 from core.exchange.onnx_package import MissingOnnxError
 from core.nn.architecture import NetworkTextError, with_hidden_units
@@ -38,11 +40,12 @@ from core.terminal import Json, WrongUseError, complain, print_json, stdout
 from core.train_command import print_training, run_training
 from core.training.checkpoint import CheckpointError
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
-from core.training.job import TrainingJob
-from core.training.model_file import ModelFileError, check_can_save
+from core.training.job import MOST_OF_MINE, TrainingJob, check_start
+from core.training.model_file import ModelFileError, check_can_save, load_model
 from core.training.presets import UnknownPresetError, find_preset
 from core.training.run_folder import RunError, RunFolder
 from core.training.storage import PrecisionError
+from core.training.training_digits import check_can_mix
 
 WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, UnknownSetError, WrongUseError)
 FAILURES = (
@@ -52,6 +55,7 @@ FAILURES = (
     InkFileError,
     MissingOnnxError,
     ModelFileError,
+    MyDigitsError,
     PictureError,
     PrecisionError,
     CheckpointError,
@@ -135,6 +139,15 @@ def train_command(
     until_accuracy: Annotated[
         float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
     ] = None,
+    mine: Annotated[
+        float, typer.Option(help="Share of your own digits among those to learn from, 0 to 0.9, synthetic ones apart.")
+    ] = 0.0,
+    my_digits: Annotated[
+        Path | None, typer.Option(help="The file of your own digits; without it, the window's own.")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="Begin with the weights of this network, made of the same layers.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Save the network here (safetensors, float16).")] = None,
     run: Annotated[Path | None, typer.Option(help="Keep the run in this new folder, to resume it from there.")] = None,
     as_json: Json = False,
@@ -172,7 +185,13 @@ def train_command(
     if out is not None:
         _check_out(out)
     _check_data(data, hyperparameters)
-    job = TrainingJob(preset, hyperparameters, device, until_accuracy, data)
+    if not 0 <= mine <= MOST_OF_MINE:
+        raise WrongUseError(f"mine is {mine}; it must be from 0 to {MOST_OF_MINE}, such as 0.3")
+    if mine:
+        check_can_mix(data)
+    weights = None if start is None else load_model(start).weights
+    job = TrainingJob(preset, hyperparameters, device, until_accuracy, data, mine, my_digits, weights)
+    check_start(job)
     folder = None if run is None else RunFolder(run)
     if folder is not None:
         folder.create(job)
@@ -223,6 +242,7 @@ for room in (
     benchmark_command,
     ink_command,
     data_command,
+    mine_command,
     run_commands,
     exchange_commands,
 ):

@@ -21,9 +21,10 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from core.digits.dataset import Dataset, split
+from core.digits.dataset import Dataset
 from core.digits.dataset_files import load_digit_sets
 from core.digits.downloads import find_set
+from core.digits.mixture import can_hold_out
 from core.predictor import calibrated
 from core.terminal import complain, print_json, stderr, stdout
 from core.training.checkpoint import Checkpoint, Weights
@@ -33,6 +34,7 @@ from core.training.model_file import Model, WeightsTooLargeError, save_model
 from core.training.run_folder import RunFolder
 from core.training.run_recorder import RunRecorder
 from core.training.trainer import train
+from core.training.training_digits import my_digits_of, splits_of
 
 
 def run_training(
@@ -76,7 +78,9 @@ def _train_with_progress(
 ) -> tuple[str, TrainingEnded, Dataset | None]:
     """Run the job with a progress bar; returns the key of the device that computed, the end, and what was held out."""
     chosen = job.hyperparameters
-    splits = split(load_digit_sets(job.data), chosen.validation_digits, chosen.train_limit)
+    splits = splits_of(job, load_digit_sets(job.data))
+    if job.mine:
+        _tell_of_mine(job)
     control = TrainingControl()
     device_key, total_steps, measured = job.device_key, 1, ""
     with _stop_on_interrupt(control), _progress() as progress:
@@ -98,6 +102,16 @@ def _train_with_progress(
             elif isinstance(event, TrainingEnded):
                 return device_key, event, splits.validation
     raise AssertionError("training ended without a last event")
+
+
+def _tell_of_mine(job: TrainingJob) -> None:
+    """What the one who drew them has to know of the user's digits."""
+    mine = my_digits_of(job)
+    for problem in mine.problems():
+        complain(f"{mine.path}, line {problem.line} is no digit and was passed over: {problem.reason}")
+    count = len(mine.samples())
+    if not can_hold_out(count):
+        complain(f"you have only {count} digits of your own, so all are learned from and none is held out to measure")
 
 
 @contextmanager
@@ -139,7 +153,7 @@ def _model(job: TrainingJob, end: TrainingEnded) -> Model:
         "epochs_completed": str(end.epochs),
         "command": shlex.join(["uv", "run", "main.py", *sys.argv[1:]]),
     }
-    for name in ("test_accuracy", "validation_accuracy"):
+    for name in ("test_accuracy", "validation_accuracy", "mine_accuracy"):
         if getattr(end, name) is not None:
             facts[name] = f"{getattr(end, name):.4f}"
     return Model(job.preset, job.hyperparameters, end.weights, facts)
@@ -156,7 +170,9 @@ def weights_sha256(weights: Weights) -> str:
 def training_result(
     job: TrainingJob, device_key: str, end: TrainingEnded, total_seconds: float, out: Path | None
 ) -> dict[str, Any]:
-    """The figures of a run by name, as the commands tell them."""
+    """The figures of a run by name, as the commands tell them; those of own digits and of a given start if any."""
+    names = ("mine_accuracy", "test_accuracy_before", "mine_accuracy_before")
+    special = {name: getattr(end, name) for name in names if getattr(end, name) is not None}
     return {
         "preset": job.preset,
         "device": device_key,
@@ -170,6 +186,7 @@ def training_result(
         "train_loss": end.train_loss,
         "validation_accuracy": end.validation_accuracy,
         "test_accuracy": end.test_accuracy,
+        **special,
         "outcome": end.outcome,
         "seconds_to_target": None if end.seconds_to_target is None else round(end.seconds_to_target, 4),
         "model": None if out is None else str(out),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from core.digits.dataset import Dataset
@@ -29,8 +30,10 @@ TRAIN_KEYS = [
     "outcome",
     "seconds_to_target",
     "model",
+    "weights_sha256",
 ]
 QUICKLY = ["--device", "cpu", "--hidden", "8", "--epochs", "1", "--train-limit", "1000"]
+SURENESS = ["calibration_error", "threshold", "coverage", "accuracy_of_answered"]
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -44,6 +47,25 @@ def the_one_object(stdout: str) -> dict[str, Any]:
 def answers(model: Path, images: np.ndarray) -> np.ndarray:
     """What the network says when asked directly, (N, 10)."""
     return Predictor.from_model(load_model(model)).probabilities(images)
+
+
+def sureness(model: Path, data: Dataset, threshold: float | None = None) -> dict[str, Any]:
+    """What `evaluate` should say of how sure the network is, counted digit by digit; as fitted without a threshold."""
+    predictor = Predictor.from_model(load_model(model))
+    threshold = predictor.threshold if threshold is None else threshold
+    bins, answered = [0.0] * 15, []
+    p, confidences = predictor.read(data.images)
+    for row, confidence, label in zip(p.tolist(), confidences.tolist(), data.labels.tolist(), strict=True):
+        right = row.index(max(row)) == label
+        bins[min(int(max(row) * 15), 14)] += max(row) - right
+        if confidence >= threshold:
+            answered.append(right)
+    return {
+        "calibration_error": pytest.approx(sum(abs(surplus) for surplus in bins) / len(data)),
+        "threshold": threshold,
+        "coverage": len(answered) / len(data),
+        "accuracy_of_answered": sum(answered) / len(answered) if answered else None,
+    }
 
 
 def write_pictures(folder: Path, data: Dataset) -> list[Path]:

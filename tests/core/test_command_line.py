@@ -19,7 +19,16 @@ from core.digits.ink import Ink, Stroke
 from core.digits.rasterizer import rasterize
 from core.training.model_file import load_model
 from core.training.presets import find_preset
-from tests.core.commands import QUICKLY, TRAIN_KEYS, Run, answers, the_one_object, write_pictures
+from tests.core.commands import (
+    QUICKLY,
+    SURENESS,
+    TRAIN_KEYS,
+    Run,
+    answers,
+    sureness,
+    the_one_object,
+    write_pictures,
+)
 
 
 def test_train_tells_its_results_in_one_json_object_with_the_keys_agreed_on(inkling: Run, tmp_path: Path) -> None:
@@ -188,6 +197,7 @@ def as_counted(model: Path, data: Dataset) -> dict[str, Any]:
         "accuracy": sum(right) / len(data),
         "per_class": [right[c] / sum(confusion[c]) if sum(confusion[c]) else None for c in range(10)],
         "confusion": confusion,
+        **sureness(model, data),
     }
 
 
@@ -195,7 +205,7 @@ def test_evaluate_measures_on_the_built_in_test_set(inkling: Run, model: Path, m
     status, stdout, stderr = inkling("evaluate", "--model", model, "--json")
     result = the_one_object(stdout)
     assert (status, stderr) == (0, "")
-    assert list(result) == ["n", "accuracy", "per_class", "confusion"]
+    assert list(result) == ["n", "accuracy", "per_class", "confusion", *SURENESS]
     assert result == as_counted(model, mnist.test)
     assert result["accuracy"] > 0.88
 
@@ -256,7 +266,7 @@ def test_classify_says_of_each_file_which_digit_it_shows_and_how_likely_each_is(
     status, stdout, stderr = inkling("classify", *paths, "--model", model, "--json")
     assert (status, stderr) == (0, "")
     files = the_one_object(stdout)["files"]
-    assert [list(entry) for entry in files] == [["file", "digit", "probabilities"]] * 3
+    assert [list(entry) for entry in files] == [["file", "digit", "probabilities", "confidence"]] * 3
     for entry, path, p in zip(files, paths, answers(model, digits.images[:3]), strict=True):
         assert entry["file"] == str(path)
         assert entry["digit"] == int(p.argmax())

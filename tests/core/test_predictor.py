@@ -8,7 +8,8 @@ import pytest
 from core.device import Device, HostArray
 from core.digits.dataset import DigitSets
 from core.nn.network import Network
-from core.predictor import Predictor
+from core.predictor import Predictor, calibrated
+from core.training.calibration import Calibration, fit_temperature
 from core.training.evaluation import EVALUATION_BATCH
 from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
 from core.training.model_file import Model, load_model, save_model
@@ -33,11 +34,16 @@ def random_weights(preset: str, seed: int) -> dict[str, HostArray]:
 
 def written_out(preset: str, weights: dict[str, HostArray], pictures: HostArray) -> HostArray:
     """Probabilities as the preset defines them: softmax, or shares of the outputs above 0."""
+    scores = scores_written_out(preset, weights, pictures)
+    shares = np.exp(scores) if preset == "quick-mlp" else scores
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def scores_written_out(preset: str, weights: dict[str, HostArray], pictures: HostArray) -> HostArray:
     hidden = pictures.reshape(-1, 784) / 255 @ weights["linear1.weight"].T.astype(np.float64)
     hidden = np.maximum(hidden + weights.get("linear1.bias", 0), 0)
     scores = hidden @ weights["linear2.weight"].T.astype(np.float64) + weights.get("linear2.bias", 0)
-    shares = np.exp(scores) if preset == "quick-mlp" else np.maximum(scores, 0)
-    return shares / shares.sum(axis=1, keepdims=True)
+    return scores if preset == "quick-mlp" else np.maximum(scores, 0)
 
 
 @pytest.fixture(params=["quick-mlp", "pycuda-seed"])
@@ -175,3 +181,84 @@ def test_the_confusion_is_counted_over_all_digits_and_can_be_interrupted(few_dig
     np.testing.assert_array_equal(predictor.confusion(data), counted)
     asked = iter([False, False, True])
     assert predictor.confusion(data, lambda: next(asked)) is None
+
+
+CALIBRATION = Calibration(
+    temperature=0.2, no_digit_score=0.5, threshold=0.6, least_ink=0.01, most_ink=0.5, calibration_error=0.1
+)
+
+
+def test_a_calibrated_network_divides_its_scores_and_knows_an_eleventh_answer(
+    preset: str, few_digits: DigitSets
+) -> None:
+    pictures, weights = few_digits.test.images[:40], random_weights(preset, 1)
+    predictor = Predictor(preset, chosen(preset), weights, calibration=CALIBRATION)
+    terms = np.exp(scores_written_out(preset, weights, pictures) / 0.2)
+    digits = []
+    for picture, row in zip(pictures, terms, strict=True):
+        answer = predictor.answer(picture)
+        np.testing.assert_allclose(answer.probabilities, row / row.sum(), rtol=1e-3, atol=1e-6)
+        assert answer.guess == row.argmax()
+        assert answer.confidence == pytest.approx(row.max() / (row.sum() + np.exp(0.5 / 0.2)), rel=1e-3)
+        assert answer.digit == (answer.guess if answer.confidence >= 0.6 else None)
+        digits.append(answer.digit)
+    assert None in digits
+    assert len(set(digits)) > 1
+
+
+def test_the_threshold_may_be_set_and_one_of_0_answers_all_that_has_ink(few_digits: DigitSets) -> None:
+    weights = random_weights("quick-mlp", 1)
+    predictor = Predictor("quick-mlp", chosen("quick-mlp"), weights, calibration=CALIBRATION)
+    assert predictor.threshold == 0.6
+    answer = predictor.answer(few_digits.test.images[0])
+    for threshold, digit in ((answer.confidence, answer.guess), (answer.confidence + 1e-9, None), (0.0, answer.guess)):
+        predictor.threshold = threshold
+        assert predictor.answer(few_digits.test.images[0]).digit == digit
+    for level in (0, 255):
+        assert predictor.answer(np.full((28, 28), level, np.uint8)).digit is None
+
+
+def test_a_network_that_was_not_calibrated_always_knows_unless_there_is_no_ink(
+    preset: str, few_digits: DigitSets
+) -> None:
+    predictor = Predictor(preset, chosen(preset), random_weights(preset, 1))
+    assert (predictor.calibration, predictor.threshold) == (None, 0.0)
+    for picture in (*few_digits.test.images[:5], np.full((28, 28), 255, np.uint8)):
+        answer, p = predictor.answer(picture), predictor.probabilities(picture[np.newaxis])[0]
+        assert (answer.digit, answer.guess, answer.confidence) == (p.argmax(), p.argmax(), p.max())
+    empty = predictor.answer(np.zeros((28, 28), np.uint8))
+    assert (empty.digit, empty.confidence) == (None, 0.0)
+
+
+def test_other_weights_are_not_answered_for_by_an_old_calibration(few_digits: DigitSets) -> None:
+    first, second = random_weights("quick-mlp", 1), random_weights("quick-mlp", 2)
+    predictor = Predictor("quick-mlp", chosen("quick-mlp"), first, calibration=CALIBRATION)
+    predictor.load_weights(second)
+    assert (predictor.calibration, predictor.threshold) == (None, 0.0)
+    plain = Predictor("quick-mlp", chosen("quick-mlp"), second)
+    pictures = few_digits.test.images[:5]
+    np.testing.assert_array_equal(predictor.probabilities(pictures), plain.probabilities(pictures))
+    predictor.load_weights(first, CALIBRATION)
+    assert (predictor.calibration, predictor.threshold) == (CALIBRATION, 0.6)
+
+
+def test_a_model_keeps_what_was_fitted_for_it_in_its_file(preset: str, tmp_path: Path, few_digits: DigitSets) -> None:
+    validation, weights = few_digits.train, random_weights(preset, 1)
+    model = calibrated(Model(preset, chosen(preset), weights, {"trained_on": "MNIST"}), validation)
+    assert model.facts["trained_on"] == "MNIST"
+    save_model(tmp_path / "n.safetensors", model, "float32")
+    predictor = Predictor.from_model(load_model(tmp_path / "n.safetensors"))
+    fitted = predictor.calibration
+    assert fitted is not None
+    scores = scores_written_out(preset, weights, validation.images)
+    assert fitted.temperature == pytest.approx(fit_temperature(scores, validation.labels), rel=1e-3)
+    answered = [predictor.answer(picture).digit is not None for picture in validation.images]
+    assert 0.985 <= np.mean(answered) <= 0.995
+
+
+def test_scores_that_overflow_can_be_calibrated_too(preset: str, few_digits: DigitSets) -> None:
+    weights = {name: np.full_like(w, 3e38) for name, w in random_weights(preset, 1).items()}
+    model = calibrated(Model(preset, chosen(preset), weights), few_digits.test)
+    answer = Predictor.from_model(model).answer(few_digits.test.images[0])
+    assert np.isfinite(answer.probabilities).all()
+    assert 0 <= answer.confidence <= 1

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from core.digits.dataset import Dataset
+from core.digits.dataset import Dataset, DigitSets
+from core.predictor import Predictor
+from core.training.calibration import fit_calibration
 from core.training.model_file import SHIPPED_MODEL, load_model, save_model
 from core.training.storage import STORAGE_PRECISIONS
-from tests.core.commands import Run, answers, the_one_object, write_pictures
+from tests.core.commands import QUICKLY, SURENESS, Run, answers, sureness, the_one_object, write_pictures
 
-KEYS = ["n", "accuracy", "per_class", "confusion"]
+KEYS = ["n", "accuracy", "per_class", "confusion", *SURENESS]
 
 
 def saved_as(model: Path, precision: str, folder: Path) -> Path:
@@ -113,3 +116,95 @@ def test_a_precision_that_is_none_is_wrong_use(inkling: Run, precision: str) -> 
     status, stdout, stderr = inkling("evaluate", "--json", "--precision", precision)
     assert (status, stdout) == (2, "")
     assert stderr == f"inkling: precision is {precision!r}; choose float32 or float16 or int8 or all\n"
+
+
+def test_a_network_trained_here_was_fitted_on_the_digits_held_out(inkling: Run, model: Path, mnist: DigitSets) -> None:
+    predictor, held_out = Predictor.from_model(load_model(model)), mnist.train.part(55_000, 60_000)
+    fitted = fit_calibration(predictor.scores(held_out.images), held_out.images, held_out.labels)
+    assert predictor.calibration is not None
+    assert predictor.calibration.temperature == pytest.approx(fitted.temperature, rel=0.01)  # stored as float16
+    assert predictor.calibration.threshold == pytest.approx(fitted.threshold, rel=0.01)
+    assert predictor.calibration.most_ink == fitted.most_ink
+
+
+def test_where_none_were_held_out_nothing_is_fitted(inkling: Run, digits: Dataset, tmp_path: Path) -> None:
+    out = tmp_path / "n.safetensors"
+    assert inkling("train", *QUICKLY, "--validation-digits", 0, "--out", out)[0] == 0
+    assert Predictor.from_model(load_model(out)).calibration is None
+    write_pictures(tmp_path / "pictures", digits)
+    words = ("evaluate", "--model", out, "--images", tmp_path / "pictures")
+    result = the_one_object(inkling(*words, "--json")[1])
+    assert list(result)[-2:] == ["confusion", "calibration_error"]
+    assert "answered" not in inkling(*words)[1]
+
+
+@pytest.mark.parametrize("threshold", [0.25, 0.9, 1])
+def test_evaluate_tells_coverage_and_accuracy_at_any_threshold(
+    inkling: Run, model: Path, pictures: Path, digits: Dataset, threshold: float
+) -> None:
+    words = ("evaluate", "--model", model, "--images", pictures, "--threshold", threshold)
+    status, stdout, stderr = inkling(*words, "--json")
+    assert (status, stderr) == (0, "")
+    result = the_one_object(stdout)
+    assert {name: result[name] for name in SURENESS} == sureness(model, digits, threshold)
+    assert (result["accuracy_of_answered"] is None) == (threshold == 1)
+    _, stdout, _ = inkling(*words)
+    assert f"{result['coverage']:.2%} answered, with a confidence of at least {threshold:.2f}" in stdout
+    assert f"{100 * result['calibration_error']:.2f} points" in stdout
+    assert ("of these right" in stdout) == (threshold != 1)
+
+
+def blot(path: Path) -> Path:
+    """A spot with less ink than any digit has, which is no empty paper either."""
+    picture = np.zeros((28, 28), np.uint8)
+    picture[13:16, 13:16] = 255
+    Image.fromarray(picture).save(path)
+    return path
+
+
+def test_classify_does_not_know_what_is_no_digit_and_says_what_is_nearest(
+    inkling: Run, model: Path, digits: Dataset, tmp_path: Path
+) -> None:
+    path = blot(tmp_path / "blot.png")
+    status, stdout, stderr = inkling("classify", path, "--model", model, "--json")
+    assert (status, stderr) == (0, "")
+    (entry,) = the_one_object(stdout)["files"]
+    assert list(entry) == ["file", "digit", "probabilities", "confidence", "guess"]
+    p = entry["probabilities"]
+    assert (entry["digit"], entry["guess"]) == (None, p.index(max(p)))
+    assert entry["confidence"] < Predictor.from_model(load_model(model)).threshold
+    _, stdout, _ = inkling("classify", path, "--model", model)
+    assert stdout == f"{path}: I don't know; if it is a digit, perhaps {entry['guess']} ({max(p):.1%})\n"
+
+
+def test_the_threshold_decides_whether_classify_knows(
+    inkling: Run, model: Path, digits: Dataset, tmp_path: Path
+) -> None:
+    (path,) = write_pictures(tmp_path, digits.part(0, 1))
+    words = ("classify", path, "--model", model, "--json", "--threshold")
+    confidence = the_one_object(inkling(*words, 0)[1])["files"][0]["confidence"]
+    known, unknown = (the_one_object(inkling(*words, value)[1])["files"][0] for value in (confidence, 1))
+    assert known["digit"] == unknown["guess"] == int(np.argmax(known["probabilities"]))
+    assert unknown["digit"] is None
+
+
+@pytest.mark.parametrize("command", ["evaluate", "classify"])
+@pytest.mark.parametrize("threshold", ["-0.1", "1.5", "nan"])
+def test_a_threshold_that_is_none_is_wrong_use(inkling: Run, tmp_path: Path, command: str, threshold: str) -> None:
+    paths = [blot(tmp_path / "blot.png")] if command == "classify" else []
+    status, stdout, stderr = inkling(command, *paths, "--threshold", threshold)
+    assert (status, stdout) == (2, "")
+    assert stderr == f"inkling: threshold is {threshold}; it must be from 0 to 1, such as 0.5\n"
+
+
+def test_hostile_numbers_in_a_file_are_as_good_as_none(
+    inkling: Run, model: Path, digits: Dataset, tmp_path: Path
+) -> None:
+    network, path = load_model(model), tmp_path / "hostile.safetensors"
+    (picture,) = write_pictures(tmp_path, digits.part(0, 1))
+    for name, value in (("temperature", "0"), ("threshold", "nan"), ("no_digit_score", "1e999"), ("least_ink", "💥")):
+        save_model(path, replace(network, facts={**network.facts, name: value}))
+        status, stdout, stderr = inkling("classify", picture, "--model", path, "--json")
+        assert (status, stderr) == (0, "")
+        entry = the_one_object(stdout)["files"][0]
+        assert entry["confidence"] == max(entry["probabilities"])
