@@ -75,6 +75,10 @@ class Predictor:
         Raises ValueError if they are of another network.
         """
         self._network.load_weights(weights)
+        self.calibrate(calibration)
+
+    def calibrate(self, calibration: Calibration | None) -> None:
+        """Know by `calibration`, fitted for these weights, when not to know, from its threshold on."""
         self._calibration = calibration
         self.threshold = calibration.threshold if calibration else 0.0
 

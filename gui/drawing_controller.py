@@ -4,13 +4,13 @@ It owns the network that answers. New weights are taken over only when an answer
 empty canvas costs nothing here.
 """
 
-import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.device import HostArray
 from core.digits.ink import Ink
 from core.digits.rasterizer import Recipe, Trace, moved, trace
-from core.predictor import Predictor
+from core.predictor import Answer, Predictor
+from core.training.calibration import Calibration
 from core.training.events import Weights
 from gui.ink_history import PrintedDigit
 
@@ -18,7 +18,7 @@ ANSWER_INTERVAL_MS = 4
 
 
 class DrawingController(QObject):
-    """Emits `answered(probabilities float32 (10,) | None, picture uint8 (28, 28) | None)`, then how it came to that.
+    """Emits `answered(Answer | None, picture uint8 (28, 28) | None)`, then how it came to that.
 
     `traced(ink | None, trace | None)`: the drawing and its way to the picture; None where no ink is drawn.
     """
@@ -48,6 +48,20 @@ class DrawingController(QObject):
         """Let the network that answers go on with these weights of the same shapes."""
         self._new_weights = weights
         self._answer_soon()
+
+    def use_calibration(self, calibration: Calibration) -> None:
+        """Let the network that answers know by these numbers, fitted for its weights, when it does not know."""
+        if self._predictor is not None:
+            self._take_new_weights(self._predictor)
+            self._predictor.calibrate(calibration)
+            self._answer_soon()
+
+    @Slot(float)
+    def set_threshold(self, threshold: float) -> None:
+        """The least certainty (0..1) of an answer."""
+        if self._predictor is not None:
+            self._predictor.threshold = threshold
+            self._answer_soon()
 
     @Slot(object)
     def on_ink_changed(self, ink: Ink) -> None:
@@ -89,13 +103,16 @@ class DrawingController(QObject):
 
     def _show(self, picture: HostArray, way: Trace | None) -> None:
         picture = moved(picture, *self._move)
-        self.answered.emit(self._probabilities(picture), picture)
+        self.answered.emit(self._read(picture), picture)
         self.traced.emit(None if way is None else self._ink, way)
 
-    def _probabilities(self, picture: HostArray) -> HostArray | None:
+    def _read(self, picture: HostArray) -> Answer | None:
         if self._predictor is None:
             return None
+        self._take_new_weights(self._predictor)
+        return self._predictor.answer(picture)
+
+    def _take_new_weights(self, predictor: Predictor) -> None:
         if self._new_weights is not None:
-            self._predictor.load_weights(self._new_weights)
+            predictor.load_weights(self._new_weights)
             self._new_weights = None
-        return self._predictor.probabilities(picture[np.newaxis])[0]

@@ -4,7 +4,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from core.device import HostArray
+from core.predictor import Answer
 from gui import theme
 
 _UNSURE_BELOW = 0.5
@@ -32,17 +32,19 @@ class AnswerWords(QWidget):
         for label in (self._answer, self._certainty):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
             layout.addWidget(label)
-        self.show_probabilities(None)
+        self.show_answer(None)
 
-    def show_probabilities(self, probabilities: HostArray | None) -> None:
-        """Say what `probabilities`, (10,), 0..1, come to; None asks for a drawing."""
-        if probabilities is None:
+    def show_answer(self, answer: Answer | None) -> None:
+        """Say what `answer` comes to; None asks for a drawing."""
+        if answer is None:
             self._answer.setText(self.tr("Draw a digit"))
             self._certainty.setText(self.tr("The network answers while you draw."))
-            return
-        order = np.argsort(-probabilities)
-        self._answer.setText(_answer(int(order[0]), float(probabilities[order[0]])))
-        self._certainty.setText(_certainty(probabilities, order))
+        elif answer.digit is None:
+            self._answer.setText(self.tr("I don't know"))
+            self._certainty.setText(_guess(answer))
+        else:
+            self._answer.setText(_answer(answer.digit, answer.confidence))
+            self._certainty.setText(_certainty(answer))
 
 
 def _answer(digit: int, probability: float) -> str:
@@ -54,9 +56,16 @@ def _answer(digit: int, probability: float) -> str:
     return article.replace("%1", str(digit))
 
 
-def _certainty(probabilities: HostArray, order: HostArray) -> str:
+def _guess(answer: Answer) -> str:
+    words = QCoreApplication.translate("AnswerWords", "If it is a digit, most likely a %1 (%2 % sure)")
+    sure = QLocale().toString(answer.confidence * 100, "f", 0)
+    return words.replace("%1", str(answer.guess)).replace("%2", sure)
+
+
+def _certainty(answer: Answer) -> str:
     number = QLocale().toString
-    best, second = (float(probabilities[place]) * 100 for place in order[:2])
+    order = np.argsort(-answer.probabilities)
+    best, second = answer.confidence * 100, float(answer.probabilities[order[1]]) * 100
     if second < 1.0:
         return QCoreApplication.translate("AnswerWords", "%1 % sure").replace("%1", number(best, "f", 1))
     text = QCoreApplication.translate("AnswerWords", "%1 % sure; %2 % for a %3")

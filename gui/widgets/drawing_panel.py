@@ -10,9 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 from core.device import HostArray
 from core.digits.ink import Ink
 from core.digits.rasterizer import Trace
+from core.predictor import Answer
 from gui import theme
 from gui.ink_history import PrintedDigit
 from gui.widgets.answer_words import AnswerWords
+from gui.widgets.certainty_row import CertaintyRow
 from gui.widgets.drawing_canvas import DrawingCanvas
 from gui.widgets.drawing_tools import DrawingTools
 from gui.widgets.input_preview import InputPreview
@@ -47,6 +49,7 @@ class DrawingPanel(QWidget):
         self._meant = MeantDigit()
         self._details = PictureDetails()
         self._chart = ProbabilityChart()
+        self.certainty = CertaintyRow()
         self._network_name = QLabel(wordWrap=True)
         self._is_drawn_here = False
         self._name_network()
@@ -55,16 +58,16 @@ class DrawingPanel(QWidget):
         self.show_answer(None, None)
         self.show_network_name("")
 
-    def show_answer(self, probabilities: HostArray | None, image: HostArray | None) -> None:
-        """Show what the network makes of the drawing.
+    def show_answer(self, answer: Answer | None, image: HostArray | None) -> None:
+        """Show what the network makes of the drawing, and `image`, uint8 (28, 28), what it was given.
 
-        `probabilities`: (10,), 0..1; `image`: uint8 (28, 28), what it was given. None where there is nothing to show.
+        None where there is nothing to show.
         """
         self._preview.show_image(image)
         self._details.steps.show_picture(image)
-        self._chart.show_probabilities(probabilities)
-        self._words.show_probabilities(probabilities)
-        self._meant.show_answer(None if probabilities is None else int(probabilities.argmax()))
+        self._chart.show_probabilities(None if answer is None else answer.probabilities)
+        self._words.show_answer(answer)
+        self._meant.show_answer(None if answer is None else answer.digit)
 
     @Slot(object, object)
     def show_way(self, ink: Ink | None, trace: Trace | None) -> None:
@@ -182,5 +185,6 @@ class DrawingPanel(QWidget):
         layout.addLayout(answer)
         layout.addWidget(self._details)
         layout.addWidget(self._chart, 2)
+        layout.addWidget(self.certainty)
         layout.addWidget(self._network_name)
         layout.addStretch(0)

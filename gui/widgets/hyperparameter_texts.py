@@ -169,8 +169,8 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate("HyperparameterForm", "Synthetic ink"),
             translate(
                 "HyperparameterForm",
-                "Share of digits nobody wrote: forms that people use and MNIST lacks, such as a 1 with an upstroke or a "
-                "barred 7. What you draw is read better; each pass takes longer.",
+                "Share of digits nobody wrote: forms that people use and MNIST lacks, such as a 1 with an upstroke or "
+                "a barred 7. What you draw is read better; each pass takes longer.",
             ),
         ),
         "precision": (

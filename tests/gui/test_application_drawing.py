@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from core.device import HostArray
 from core.digits.dataset import DigitSets
+from core.predictor import Answer
 from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
@@ -34,9 +35,9 @@ def application(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Appli
 
 
 @pytest.fixture
-def answers(application: Application) -> list[tuple[HostArray | None, HostArray | None]]:
-    heard: list[tuple[HostArray | None, HostArray | None]] = []
-    application.drawing.answered.connect(lambda probabilities, picture: heard.append((probabilities, picture)))
+def answers(application: Application) -> list[tuple[Answer | None, HostArray | None]]:
+    heard: list[tuple[Answer | None, HostArray | None]] = []
+    application.drawing.answered.connect(lambda answer, picture: heard.append((answer, picture)))
     return heard
 
 
@@ -61,7 +62,7 @@ def draw_a_seven(qtbot: QtBot, application: Application) -> None:
 def test_test_digits_are_seen_byte_for_byte_and_drawing_begins_anew(
     qtbot: QtBot,
     application: Application,
-    answers: list[tuple[HostArray | None, HostArray | None]],
+    answers: list[tuple[Answer | None, HostArray | None]],
     mnist: DigitSets,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -82,16 +83,16 @@ def test_test_digits_are_seen_byte_for_byte_and_drawing_begins_anew(
 
 
 def test_steps_left_out_change_the_answer_and_neighbours_stand_beside_it(
-    qtbot: QtBot, application: Application, answers: list[tuple[HostArray | None, HostArray | None]]
+    qtbot: QtBot, application: Application, answers: list[tuple[Answer | None, HostArray | None]]
 ) -> None:
     draw_a_seven(qtbot, application)
     qtbot.mouseClick(find(application, "stepsOpener", QWidget), LEFT)
     nearest = find(application, "nearestRow", QWidget)
     qtbot.waitUntil(lambda: nearest.accessibleDescription() == "7, 7, 7, 7, 7", timeout=10_000)
-    probabilities, whole = answers[-1]
-    assert probabilities is not None
+    answer, whole = answers[-1]
+    assert answer is not None
     assert whole is not None
-    assert probabilities.argmax() == 7
+    assert answer.guess == 7
     for step in ("crop", "scale", "centre"):
         find(application, f"{step}Switch", QCheckBox).click()
     qtbot.waitUntil(lambda: answers[-1][1] is not None and not answers[-1][1][16:].any())

@@ -8,6 +8,7 @@ from core.digits.dataset import DigitSets
 from core.digits.ink import Ink, Stroke
 from core.digits.rasterizer import Recipe, Trace, rasterize, trace
 from core.predictor import Predictor
+from core.training.calibration import Calibration
 from core.training.model_file import SHIPPED_MODEL, load_model
 from gui.drawing_controller import DrawingController
 from gui.ink_history import PrintedDigit
@@ -30,10 +31,10 @@ def test_a_drawing_is_answered_as_the_predictor_answers_its_picture(
 ) -> None:
     with qtbot.waitSignal(controller.answered) as answered:
         controller.on_ink_changed(seven)
-    probabilities, picture = answered.args
+    answer, picture = answered.args
     assert np.array_equal(picture, rasterize(seven))
-    assert np.array_equal(probabilities, predictor.probabilities(rasterize(seven)[np.newaxis])[0])
-    assert probabilities.argmax() == 7
+    assert np.array_equal(answer.probabilities, predictor.probabilities(rasterize(seven)[np.newaxis])[0])
+    assert answer.digit == answer.guess == 7
 
 
 def test_an_empty_canvas_has_no_answer(qtbot: QtBot, controller: DrawingController) -> None:
@@ -58,8 +59,8 @@ def test_new_weights_answer_the_same_drawing_anew(
     none_at_all = {name: np.zeros_like(w) for name, w in load_model(SHIPPED_MODEL).weights.items()}
     with qtbot.waitSignal(controller.answered) as second:
         controller.use_weights(none_at_all)
-    assert first.args[0].max() > 0.5
-    assert second.args[0] == pytest.approx(np.full(10, 0.1))
+    assert first.args[0].confidence > 0.5
+    assert second.args[0].probabilities == pytest.approx(np.full(10, 0.1))
 
 
 def test_a_burst_of_points_is_answered_once(qtbot: QtBot, controller: DrawingController, seven: Ink) -> None:
@@ -80,10 +81,10 @@ def test_a_printed_digit_is_seen_bit_for_bit(
     for number in (0, 17, 9999):
         with qtbot.waitSignal(controller.traced) as traced, qtbot.waitSignal(controller.answered) as answered:
             controller.on_digit_put(PrintedDigit(mnist.test.images[number], 0, number))
-        probabilities, picture = answered.args
+        answer, picture = answered.args
         assert picture.dtype == np.uint8
         assert picture.tobytes() == mnist.test.images[number].tobytes()
-        assert np.array_equal(probabilities, predictor.probabilities(mnist.test.images[number][np.newaxis])[0])
+        assert np.array_equal(answer.probabilities, predictor.probabilities(mnist.test.images[number][np.newaxis])[0])
         assert traced.args == [None, None]
     with qtbot.waitSignal(controller.answered) as answered:
         controller.on_ink_changed(Ink(()))
@@ -98,9 +99,9 @@ def test_a_moved_picture_is_read_where_it_lies(
         controller.on_ink_changed(seven)
     expected = np.zeros((28, 28), np.uint8)
     expected[:25, 4:] = rasterize(seven)[3:, :24]
-    probabilities, picture = answered.args
+    answer, picture = answered.args
     assert np.array_equal(picture, expected)
-    assert np.array_equal(probabilities, predictor.probabilities(expected[np.newaxis])[0])
+    assert np.array_equal(answer.probabilities, predictor.probabilities(expected[np.newaxis])[0])
 
 
 def test_steps_left_out_are_left_out_of_what_is_read(qtbot: QtBot, controller: DrawingController) -> None:
@@ -116,3 +117,34 @@ def test_steps_left_out_are_left_out_of_what_is_read(qtbot: QtBot, controller: D
     assert ink is corner
     assert isinstance(way, Trace)
     assert np.array_equal(way.picture, picture)
+
+
+CALIBRATION = Calibration(1.0, 2.0, 0.1, 0.01, 0.6, 0.002)
+
+
+def test_what_is_below_the_threshold_gets_no_answer_and_the_threshold_may_be_moved(
+    qtbot: QtBot, controller: DrawingController, seven: Ink
+) -> None:
+    controller.on_ink_changed(seven)
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.use_calibration(CALIBRATION)
+    confidence = answered.args[0].confidence
+    assert answered.args[0].digit == 7
+    assert 0.1 < confidence < 1.0
+    with qtbot.waitSignal(controller.answered) as answered:
+        controller.set_threshold((1.0 + confidence) / 2)
+    assert (answered.args[0].digit, answered.args[0].guess) == (None, 7)
+
+
+def test_a_calibration_is_of_the_weights_that_were_last_heard_of_and_goes_with_them(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink
+) -> None:
+    weights = dict(load_model(SHIPPED_MODEL).weights)
+    controller.use_weights(weights)
+    controller.use_calibration(CALIBRATION)
+    with qtbot.waitSignal(controller.answered):
+        controller.on_ink_changed(seven)
+    assert predictor.calibration == CALIBRATION
+    with qtbot.waitSignal(controller.answered):
+        controller.use_weights(weights)
+    assert predictor.calibration is None

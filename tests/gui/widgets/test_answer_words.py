@@ -5,7 +5,9 @@ import pytest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from core.predictor import Answer
 from gui.widgets.answer_words import AnswerWords
+from tests.gui.answers import sure
 
 
 @pytest.fixture
@@ -35,20 +37,25 @@ def words(answer: AnswerWords) -> list[str]:
     ],
 )
 def test_the_answer_in_words(answer: AnswerWords, values: np.ndarray, sentence: str) -> None:
-    answer.show_probabilities(values)
+    answer.show_answer(sure(values))
     assert sentence in words(answer)
 
 
 def test_how_sure_and_what_else_it_might_be(answer: AnswerWords) -> None:
-    answer.show_probabilities(probabilities(d7=0.93, d1=0.07))
+    answer.show_answer(sure(probabilities(d7=0.93, d1=0.07)))
     assert "93.0 % sure; 7.0 % for a 1" in words(answer)
-    answer.show_probabilities(probabilities(d7=0.998, d1=0.002))
+    answer.show_answer(sure(probabilities(d7=0.998, d1=0.002)))
     assert "99.8 % sure" in words(answer)
 
 
 def test_without_an_answer_it_asks_for_a_digit(answer: AnswerWords) -> None:
     asks = words(answer)
     assert "Draw a digit" in asks
-    answer.show_probabilities(probabilities(d7=1.0))
-    answer.show_probabilities(None)
+    answer.show_answer(sure(probabilities(d7=1.0)))
+    answer.show_answer(None)
     assert words(answer) == asks
+
+
+def test_where_the_network_does_not_know_it_says_so_and_what_it_would_guess(answer: AnswerWords) -> None:
+    answer.show_answer(Answer(probabilities(d4=0.9, d9=0.1), 4, 0.34, None))
+    assert words(answer) == ["I don't know", "If it is a digit, most likely a 4 (34 % sure)"]

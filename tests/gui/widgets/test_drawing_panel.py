@@ -10,6 +10,7 @@ from core.digits.ink import Ink
 from core.digits.rasterizer import Recipe
 from gui.ink_history import PrintedDigit
 from gui.widgets.drawing_panel import DrawingPanel
+from tests.gui.answers import sure
 
 
 @pytest.fixture
@@ -93,12 +94,12 @@ def test_a_drawing_is_labelled_by_key_and_the_answer_compared(qtbot: QtBot, pane
     qtbot.keyClicks(panel.canvas, "7")
     assert labelled == []
     draw_a_line(qtbot, panel)
-    panel.show_answer(probabilities(d1=0.9, d7=0.1), np.zeros((28, 28), np.uint8))
+    panel.show_answer(sure(probabilities(d1=0.9, d7=0.1)), np.zeros((28, 28), np.uint8))
     # Also after a button was pressed, and had the focus.
     qtbot.keyClicks(button(panel, "eraserButton"), "7")
     assert [(digit, len(ink.strokes)) for digit, ink in labelled] == [(7, 1)]
     assert (meant(panel), verdict(panel)) == ("You mean 7", "✗")
-    panel.show_answer(probabilities(d1=0.1, d7=0.9), np.zeros((28, 28), np.uint8))
+    panel.show_answer(sure(probabilities(d1=0.1, d7=0.9)), np.zeros((28, 28), np.uint8))
     assert verdict(panel) == "✓"
 
 
@@ -121,7 +122,7 @@ def test_a_printed_digit_brings_its_label_and_drawing_on_it_forgets_it(qtbot: Qt
     draw_a_line(qtbot, panel)
     digit = PrintedDigit(np.full((28, 28), 9, np.uint8), 6, 41)
     panel.canvas.put(digit)
-    panel.show_answer(probabilities(d6=1.0), digit.picture)
+    panel.show_answer(sure(probabilities(d6=1.0)), digit.picture)
     assert put == [digit]
     assert "Test digit 42 is a 6" in words(panel)
     assert verdict(panel) == "✓"
@@ -164,7 +165,7 @@ def test_redo_and_the_eraser_reach_the_canvas(qtbot: QtBot, panel: DrawingPanel)
 def test_a_move_is_told_and_shown_until_it_is_taken_back(qtbot: QtBot, panel: DrawingPanel) -> None:
     moves: list[tuple[int, int]] = []
     panel.moved.connect(lambda right, down: moves.append((right, down)))
-    panel.show_answer(probabilities(d6=1.0), np.zeros((28, 28), np.uint8))
+    panel.show_answer(sure(probabilities(d6=1.0)), np.zeros((28, 28), np.uint8))
     preview = panel.findChild(QWidget, "inputPreview")
     qtbot.keyClick(preview, Qt.Key.Key_Right)
     qtbot.keyClick(preview, Qt.Key.Key_Down)
@@ -175,7 +176,7 @@ def test_a_move_is_told_and_shown_until_it_is_taken_back(qtbot: QtBot, panel: Dr
 
 
 def test_answer_picture_and_bars_are_shown_together(panel: DrawingPanel) -> None:
-    panel.show_answer(probabilities(d7=0.93, d1=0.07), np.full((28, 28), 90, np.uint8))
+    panel.show_answer(sure(probabilities(d7=0.93, d1=0.07)), np.full((28, 28), 90, np.uint8))
     assert "It is a 7" in words(panel)
     preview, chart = panel.findChild(QWidget, "inputPreview"), panel.findChild(QWidget, "probabilityChart")
     assert preview is not None

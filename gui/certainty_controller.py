@@ -1,0 +1,104 @@
+"""How sure the network that answers must be: fitted in the background, and then the user's to choose.
+
+Weights in training change too often to be fitted; once a run has ended, or a network from a file comes without, the
+held-out digits are read, and then the test digits, to tell what each threshold would cost.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+
+from core.device import Device, HostArray
+from core.digits.dataset import DigitSets, split
+from core.predictor import Predictor, calibrated
+from core.training.calibration import Calibration, coverage_at
+from core.training.evaluation import EVALUATION_BATCH
+from core.training.hyperparameters import Hyperparameters
+from core.training.model_file import Model
+from gui.background_job import BackgroundJob
+
+PERCENT = np.arange(101)
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """A network's calibration, and for each threshold of 0 to 100 % what it does to the test digits.
+
+    `coverage`: float64 (101,), the share of them that gets an answer; `accuracy`: (101,), how many of these are right,
+    NaN where there are none.
+    """
+
+    calibration: Calibration
+    coverage: HostArray
+    accuracy: HostArray
+
+
+class CertaintyController(QObject):
+    """Emits `fitted(Certainty)` some seconds after a network to look at, or `unknown` as long as there is none."""
+
+    fitted = Signal(object)
+    unknown = Signal()
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._sets: DigitSets | None = None
+        self._model: Model | None = None
+        self._job = BackgroundJob(self)
+        self._job.done.connect(self._on_done)
+        self._job.failed.connect(self.failed)
+
+    @Slot(object)
+    def on_data_loaded(self, sets: DigitSets) -> None:
+        self._sets = sets
+        self._start()
+
+    def look_at(self, model: Model | None) -> None:
+        """Fit this network, which answers from now on; None as long as its weights still change."""
+        self._model = model
+        self.unknown.emit()
+        self._start()
+
+    def cancel(self) -> None:
+        """Give up what runs, and wait for its end."""
+        self._job.cancel()
+
+    def _start(self) -> None:
+        if self._model is None or self._sets is None:
+            self._job.cancel()
+            return
+        model, sets = self._model, self._sets
+        self._job.start(lambda cancelled: _certainty(model, sets, cancelled))
+
+    @Slot(object)
+    def _on_done(self, certainty: Certainty | None) -> None:
+        if certainty is not None and self._model is not None:
+            self.fitted.emit(certainty)
+
+
+def _certainty(model: Model, sets: DigitSets, cancelled: Callable[[], bool]) -> Certainty | None:
+    """None if there is nothing to fit it on, or if it is not wanted any more."""
+    if Calibration.from_facts(model.facts) is None:
+        held_out = split(sets, _held_out(model.hyperparameters, sets)).validation
+        if held_out is None:
+            return None
+        model = calibrated(model, held_out)
+    # One thread: it must not take both cores from who draws or trains.
+    predictor = Predictor.from_model(model, Device(shares=1))
+    answers, confidences = [], []
+    for start in range(0, len(sets.test), EVALUATION_BATCH):
+        if cancelled():
+            return None
+        probabilities, sure = predictor.read(sets.test.images[start : start + EVALUATION_BATCH])
+        answers.append(probabilities.argmax(axis=1))
+        confidences.append(sure)
+    right = np.concatenate(answers) == sets.test.labels
+    coverage, accuracy = coverage_at(PERCENT / 100, np.concatenate(confidences), right)
+    assert predictor.calibration is not None
+    return Certainty(predictor.calibration, coverage, accuracy)
+
+
+def _held_out(chosen: Hyperparameters, sets: DigitSets) -> int:
+    return min(chosen.validation_digits, len(sets.train) - 1)

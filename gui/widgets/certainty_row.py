@@ -1,0 +1,85 @@
+"""From which certainty on the network answers: a slider, and what its position would do to the test digits."""
+
+import math
+
+from PySide6.QtCore import QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
+
+from core.device import HostArray
+from gui import theme
+
+
+class CertaintyRow(QWidget):
+    """Emits `threshold_changed(0..1)`, below which the network says that it does not know; hidden until it can."""
+
+    threshold_changed = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._coverage: HostArray | None = None
+        self._accuracy: HostArray | None = None
+        self._slider = QSlider(Qt.Orientation.Horizontal)
+        self._slider.setObjectName("certaintySlider")
+        self._slider.setRange(0, 100)
+        self._slider.setAccessibleName(self.tr("Least certainty of an answer"))
+        explanation = self.tr(
+            "How sure the network must be to answer. Higher, it keeps silent about more scribbles and about more "
+            "digits too; what it still says is right more often. It starts where 99 of 100 digits are answered."
+        )
+        self._slider.setToolTip(theme.tooltip(explanation))
+        self._slider.setAccessibleDescription(explanation)
+        self._percent = QLabel()
+        self._percent.setObjectName("certaintyPercent")
+        self._effect = QLabel(wordWrap=True)
+        self._effect.setObjectName("certaintyEffect")
+        self._effect.setProperty("muted", True)
+        self._effect.setFont(theme.small_font(self.font()))
+        name = QLabel(self.tr("Answers from"))
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACING)
+        row.addWidget(name)
+        row.addWidget(self._slider, 1)
+        row.addWidget(self._percent)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(row)
+        layout.addWidget(self._effect)
+        self._slider.valueChanged.connect(self._on_moved)
+        self.show_nothing()
+
+    @Slot()
+    def show_nothing(self) -> None:
+        """Nothing is known about the network that answers; it always answers."""
+        self._coverage = self._accuracy = None
+        self.setVisible(False)
+
+    def show_certainty(self, threshold: float, coverage: HostArray, accuracy: HostArray) -> None:
+        """Offer the choice, beginning with `threshold`; the arrays (101,), 0..1, tell what each per cent would do."""
+        self._coverage, self._accuracy = coverage, accuracy
+        self._slider.blockSignals(True)
+        # Rounded down: no digit that the fitted threshold answers may lose its answer to rounding.
+        self._slider.setValue(math.floor(threshold * 100))
+        self._slider.blockSignals(False)
+        self._show()
+        self.setVisible(True)
+
+    @Slot(int)
+    def _on_moved(self, percent: int) -> None:
+        self._show()
+        self.threshold_changed.emit(percent / 100)
+
+    def _show(self) -> None:
+        percent = self._slider.value()
+        number = QLocale().toString
+        self._percent.setText(self.tr("%1 %").replace("%1", number(percent)))
+        if self._coverage is None or self._accuracy is None:
+            return
+        covered, right = float(self._coverage[percent]), float(self._accuracy[percent])
+        if math.isnan(right):
+            self._effect.setText(self.tr("No test digit would be answered."))
+            return
+        words = self.tr("Answers %1 % of the test digits, %2 % of these right.")
+        self._effect.setText(
+            words.replace("%1", number(covered * 100, "f", 1)).replace("%2", number(right * 100, "f", 2))
+        )

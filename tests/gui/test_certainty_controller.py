@@ -1,0 +1,73 @@
+"""How sure a network must be, fitted in the background, against the same fitted in the open."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.digits.dataset import DigitSets, split
+from core.predictor import Predictor, calibrated
+from core.training.calibration import Calibration
+from core.training.events import TrainingEnded
+from core.training.job import TrainingJob
+from core.training.model_file import Model
+from core.training.presets import find_preset
+from core.training.trainer import train
+from gui.certainty_controller import PERCENT, Certainty, CertaintyController
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, few_digits: DigitSets) -> Iterator[CertaintyController]:
+    controller = CertaintyController()
+    controller.on_data_loaded(few_digits)
+    yield controller
+    controller.cancel()
+
+
+@pytest.fixture
+def model(few_digits: DigitSets) -> Model:
+    chosen = replace(
+        find_preset("quick-mlp").hyperparameters, network="linear 16 relu, linear 10", epochs=3, validation_digits=200
+    )
+    *_, end = train(TrainingJob("quick-mlp", chosen, "cpu"), split(few_digits, 200))
+    assert isinstance(end, TrainingEnded)
+    return Model("quick-mlp", chosen, end.weights)
+
+
+def fitted(qtbot: QtBot, controller: CertaintyController, model: Model) -> Certainty:
+    with qtbot.waitSignal(controller.unknown), qtbot.waitSignal(controller.fitted, timeout=20_000) as told:
+        controller.look_at(model)
+    return told.args[0]
+
+
+def test_a_network_without_is_fitted_on_the_digits_it_has_not_learned_from(
+    qtbot: QtBot, controller: CertaintyController, model: Model, few_digits: DigitSets
+) -> None:
+    certainty = fitted(qtbot, controller, model)
+    held_out = split(few_digits, 200).validation
+    assert held_out is not None
+    wanted = calibrated(model, held_out)
+    assert certainty.calibration == Calibration.from_facts(wanted.facts)
+    probabilities, confidences = Predictor.from_model(wanted).read(few_digits.test.images)
+    right = probabilities.argmax(axis=1) == few_digits.test.labels
+    for percent in (0, 50, 90):
+        answered = confidences >= PERCENT[percent] / 100
+        assert certainty.coverage[percent] == pytest.approx(answered.mean())
+        assert certainty.accuracy[percent] == pytest.approx(right[answered].mean())
+    assert (np.diff(certainty.coverage) <= 0).all()
+
+
+def test_what_a_file_says_is_taken_as_it_is(qtbot: QtBot, controller: CertaintyController, model: Model) -> None:
+    given = Calibration(2.0, 1.0, 0.5, 0.0, 1.0, 0.01)
+    certainty = fitted(qtbot, controller, replace(model, facts=given.as_facts()))
+    assert certainty.calibration == given
+
+
+def test_as_long_as_weights_change_there_is_nothing_to_tell(
+    qtbot: QtBot, controller: CertaintyController, model: Model
+) -> None:
+    controller.look_at(model)
+    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+        controller.look_at(None)

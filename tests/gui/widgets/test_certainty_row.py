@@ -1,0 +1,59 @@
+"""The slider of certainty, moved by real keys, and the sentence beside it."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QSlider
+from pytestqt.qtbot import QtBot
+
+from gui.widgets.certainty_row import CertaintyRow
+
+COVERAGE = np.linspace(1.0, 0.5, 101)
+ACCURACY = np.linspace(0.98, 1.0, 101)
+
+
+@pytest.fixture
+def row(qtbot: QtBot) -> CertaintyRow:
+    row = CertaintyRow()
+    qtbot.addWidget(row)
+    return row
+
+
+def text(row: CertaintyRow, name: str) -> str:
+    label = row.findChild(QLabel, name)
+    assert isinstance(label, QLabel)
+    return label.text()
+
+
+def slider(row: CertaintyRow) -> QSlider:
+    found = row.findChild(QSlider, "certaintySlider")
+    assert isinstance(found, QSlider)
+    return found
+
+
+def test_it_is_hidden_until_there_is_something_to_choose(row: CertaintyRow) -> None:
+    assert row.isHidden()
+    row.show_certainty(0.8, COVERAGE, ACCURACY)
+    assert not row.isHidden()
+    row.show_nothing()
+    assert row.isHidden()
+
+
+def test_it_begins_at_the_fitted_threshold_without_changing_it(qtbot: QtBot, row: CertaintyRow) -> None:
+    with qtbot.assertNotEmitted(row.threshold_changed):
+        row.show_certainty(0.807, COVERAGE, ACCURACY)
+    assert text(row, "certaintyPercent") == "80 %"
+    assert text(row, "certaintyEffect") == "Answers 60.0 % of the test digits, 99.60 % of these right."
+
+
+def test_the_keys_move_it_and_the_sentence_follows(qtbot: QtBot, row: CertaintyRow) -> None:
+    row.show_certainty(0.8, COVERAGE, ACCURACY)
+    with qtbot.waitSignal(row.threshold_changed) as told:
+        qtbot.keyClick(slider(row), Qt.Key.Key_End)
+    assert told.args == [1.0]
+    assert text(row, "certaintyEffect") == "Answers 50.0 % of the test digits, 100.00 % of these right."
+
+
+def test_where_nothing_is_answered_it_says_so(row: CertaintyRow) -> None:
+    row.show_certainty(1.0, np.zeros(101), np.full(101, np.nan))
+    assert text(row, "certaintyEffect") == "No test digit would be answered."
