@@ -1,56 +1,20 @@
-import io
 import os
-import struct
-import zlib
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from core.digits import picture_file as pictures
+from core.digits.ink import Ink, Stroke
 from core.digits.picture_file import PICTURE_SUFFIXES, PictureError
-from core.digits.pictures import read_picture
-
-
-def seven(side=120, pen=9, left=0.3, top=0.15):
-    """A seven, ink 0..1 float32 (side, side), its box 0.4 wide and 0.7 high."""
-    y, x = (np.indices((side, side)) + 0.5) / side
-    bar = (abs(y - top - pen / side / 2) <= pen / side / 2) & (x >= left) & (x <= left + 0.4)
-    stem_x = left + 0.4 - pen / side / 2 - (y - top) * 0.35
-    stem = (abs(x - stem_x) <= pen / side / 2) & (y >= top) & (y <= top + 0.7)
-    return (bar | stem).astype(np.float32)
-
-
-def on_paper(ink, paper=255, pen=0):
-    return np.round(paper + (pen - paper) * ink).clip(0, 255).astype(np.uint8)
-
-
-def saved(path, levels, mode=None, **options):
-    image = Image.fromarray(levels)
-    (image.convert(mode) if mode else image).save(path, **options)
-    return path
-
-
-def mean_difference(one, other):
-    return np.abs(one.astype(int) - other).mean()
+from core.digits.pictures import find_digits, read_picture
+from core.digits.rasterizer import rasterize
+from tests.core.digits.sheets import mean_difference, on_paper, saved, seven
 
 
 def centre(picture):
     levels = picture.astype(float)
     rows, columns = np.indices(picture.shape)
     return (levels * rows).sum() / levels.sum(), (levels * columns).sum() / levels.sum()
-
-
-def refusal(path):
-    """The message with which `path` is refused, after checking that it is one sentence that names the file."""
-    with pytest.raises(PictureError) as caught:
-        read_picture(path)
-    message = str(caught.value)
-    assert message.startswith(str(path))
-    assert "\n" not in message
-    assert message.endswith(".")
-    assert message.replace(str(path), "").count(". ") == 0
-    return message
 
 
 @pytest.fixture
@@ -236,86 +200,64 @@ def test_the_camera_s_rotation_is_undone(tmp_path, clean):
     assert mean_difference(read_picture(tmp_path / "a.jpg"), clean) < 2
 
 
-# Refusals
+def test_white_ink_on_nothing_is_seen_on_black(tmp_path, clean):
+    layers = np.full((120, 120, 4), 255, np.uint8)
+    layers[..., 3] = seven() * 255
+    assert np.array_equal(read_picture(saved(tmp_path / "layer.png", layers)), clean)
 
 
-def png_that_claims(width, height):
-    header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    end = b"IEND"
-    chunks = [
-        struct.pack(">I", len(chunk) - 4) + chunk + struct.pack(">I", zlib.crc32(chunk)) for chunk in (header, end)
+# Several digits
+
+
+def test_the_digits_of_a_picture_come_with_their_boxes(tmp_path, clean):
+    sheet = np.hstack([on_paper(seven())] * 3)
+    found = find_digits(saved(tmp_path / "three.png", sheet))
+    for i, digit in enumerate(found):
+        assert mean_difference(digit.picture, clean) < 1
+        # A seven's box is 0.4 by 0.7 of its 120 pixels, at 0.3 and 0.15.
+        assert digit.box == pytest.approx((36 + 120 * i, 18, 84 + 120 * i, 102), abs=2)
+    assert len(found) == 3
+
+
+def test_one_digit_is_found_as_it_is_read(tmp_path):
+    path = saved(tmp_path / "one.png", on_paper(seven()))
+    (digit,) = find_digits(path)
+    assert np.array_equal(digit.picture, read_picture(path))
+
+
+def test_boxes_are_measured_in_the_upright_picture_at_its_full_size(tmp_path):
+    sheet = np.hstack([on_paper(seven(1500, pen=110)), on_paper(seven(1500, pen=110))])
+    orientation = Image.Exif()
+    orientation[0x0112] = 6
+    turned = np.rot90(sheet).copy()
+    found = find_digits(saved(tmp_path / "large.jpg", turned, quality=90, exif=orientation))
+    assert [digit.box for digit in found] == [
+        pytest.approx((450, 225, 1050, 1275), abs=12),
+        pytest.approx((1950, 225, 2550, 1275), abs=12),
     ]
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
-@pytest.mark.parametrize("size", [(7072, 7072), (10_000, 10_000), (100_000, 100_000), (50_000_001, 1)])
-def test_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path, size):
-    path = tmp_path / "huge.png"
-    path.write_bytes(png_that_claims(*size))
-    assert "larger than 50 megapixels" in refusal(path)
+def test_a_pasted_picture_is_read_like_a_file(tmp_path):
+    path = saved(tmp_path / "a.png", np.hstack([on_paper(seven())] * 2))
+    for pasted, opened in zip(find_digits(path.read_bytes()), find_digits(path), strict=True):
+        assert np.array_equal(pasted.picture, opened.picture)
+        assert pasted.box == opened.box
+    with pytest.raises(PictureError, match=r"^this picture is not a picture of a known kind"):
+        find_digits(b"no picture")
 
 
-def test_just_few_enough_pixels_are_not_the_reason(tmp_path):
-    path = tmp_path / "hollow.png"
-    path.write_bytes(png_that_claims(7071, 7071))
-    assert "damaged" in refusal(path)
+def test_a_picture_of_mnist_is_found_bit_for_bit(tmp_path, few_digits):
+    for pixels in few_digits.test.images[:10]:
+        (digit,) = find_digits(saved(tmp_path / "a.png", np.array(pixels)))
+        assert np.array_equal(digit.picture, pixels)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    assert "does not exist" in refusal(tmp_path / "absent.png")
-    assert "folder" in refusal(tmp_path)
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is readable here")
-def test_an_unreadable_file_is_refused(tmp_path):
-    path = saved(tmp_path / "a.png", on_paper(seven()))
-    path.chmod(0)
-    assert "permissions" in refusal(path)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"hello",
-        b"\x89PNG\r\n\x1a\n",
-        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n",
-        b"\x00" * 500,
-    ],
-)
-def test_what_is_no_picture_is_refused(tmp_path, content):
-    path = tmp_path / "text.png"
-    path.write_bytes(content)
-    assert "known kind" in refusal(path)
-
-
-@pytest.mark.parametrize("suffix", [suffix for suffix in PICTURE_SUFFIXES if suffix not in (".jpeg", ".tiff", ".ppm")])
-def test_a_file_cut_short_is_refused(tmp_path, suffix):
-    whole = io.BytesIO()
-    noisy = np.random.default_rng(4).integers(0, 255, (90, 90)).astype(np.uint8)
-    Image.fromarray(noisy).save(whole, format=Image.registered_extensions()[suffix])
-    path = tmp_path / f"cut{suffix}"
-    path.write_bytes(whole.getvalue()[: len(whole.getvalue()) // 2])
-    assert "damaged" in refusal(path)
-
-
-@pytest.mark.parametrize("level", [0, 128, 255])
-@pytest.mark.parametrize("shape", [(28, 28), (200, 150), (1, 1), (1, 300)])
-def test_a_blank_picture_is_refused(tmp_path, level, shape):
-    assert "blank" in refusal(saved(tmp_path / "blank.png", np.full(shape, level, np.uint8)))
-
-
-def test_paper_with_noise_and_uneven_light_is_blank(tmp_path):
-    y, x = np.indices((300, 200)) / 200
-    sheet = 200 - 90 * x + 20 * y + np.random.default_rng(8).normal(0, 6, (300, 200))
-    assert "blank" in refusal(saved(tmp_path / "sheet.png", sheet.clip(0, 255).astype(np.uint8)))
-
-
-def test_a_damaged_reader_s_error_does_not_escape(tmp_path, monkeypatch):
-    path = saved(tmp_path / "a.png", on_paper(seven()))
-
-    def overflow(_image):
-        raise struct.error("unpack requires a buffer of 4 bytes")
-
-    monkeypatch.setattr(pictures.ImageOps, "exif_transpose", overflow)
-    assert "damaged" in refusal(path)
+def test_a_photo_of_ink_looks_as_the_ink_itself(tmp_path):
+    ink = Ink((Stroke([(0, 0), (60, 0), (25, 100)]), Stroke([(15, 52), (62, 50)])))
+    sheet = Image.new("L", (400, 400), 210)
+    pen = ImageDraw.Draw(sheet)
+    for stroke in ink.strokes:
+        # As wide for its size as the rasterizer's pen: 2.4 of 17.6 pixels.
+        pen.line([(100 + 2 * x, 100 + 2 * y) for x, y in stroke.points], fill=40, width=27, joint="curve")
+    sheet.save(tmp_path / "photo.jpg", quality=80)
+    assert mean_difference(read_picture(tmp_path / "photo.jpg"), rasterize(ink)) < 6
