@@ -180,6 +180,8 @@ def train_command(
         "train_limit": train_limit,
     }
     hyperparameters = recipe.choose(given)
+    if (hyperparameters.patience or hyperparameters.keep_best) and not hyperparameters.validation_digits:
+        raise WrongUseError("patience and keep-best go by validation digits, of which there are none; hold some out")
     if until_accuracy is not None and not 0 < until_accuracy <= 1:
         raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
     if out is not None:

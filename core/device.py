@@ -51,7 +51,7 @@ class DeviceInfo:
 
 
 class Scalars:
-    """A few numbers that the host sets anew before each step, to be read by index while computing; here plain floats."""
+    """A few numbers that the host sets before each step, read by index while computing; here plain floats."""
 
     def __init__(self, count: int) -> None:
         self._values: list[float] = [0.0] * count

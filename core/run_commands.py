@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from core.terminal import Json, print_json, stdout
-from core.train_command import print_training, run_training, weights_sha256
-from core.training.ledger import RunSummary, list_runs, summarize
+from core.train_command import print_training, run_training, training_result
+from core.training.events import OUTCOMES, TrainingEnded
+from core.training.ledger import RunSummary, list_runs, number, summarize
 from core.training.model_file import ModelFileError, load_model
 from core.training.run_folder import LAST, RunError, RunFolder, default_runs_folder
 
@@ -22,12 +24,12 @@ def resume_command(
     run = RunFolder(folder)
     job = run.info().job
     summary = summarize(run)
-    if summary.ended is not None and not summary.can_go_on:
+    if summary.state in OUTCOMES and not summary.can_go_on:
         print_training(_as_it_ended(summary), as_json)
         return
-    since = run.checkpoint()
-    run.forget_after(0 if since is None else since.step)
-    print_training(run_training(replace(job, device_key=summary.device_key), None, run, since), as_json)
+    with run.locked():
+        result = run_training(replace(job, device_key=summary.device_key), None, run, run.checkpoint())
+    print_training(result, as_json)
 
 
 def runs_command(
@@ -43,12 +45,21 @@ def runs_command(
         return
     table = Table("Run", "Preset", "Device", "State", "Steps", "Seconds", "Test")
     for run in found:
-        accuracy = "" if run.test_accuracy is None else f"{run.test_accuracy:.2%}"
-        preset = run.problem if run.info is None else run.info.job.preset
-        name = run.path.name if run.info is None or not run.info.name else f"{run.info.name} ({run.path.name})"
-        steps, seconds = f"{run.steps:,}", f"{run.train_seconds:.1f}"
-        table.add_row(name, preset, run.device_key, run.state, steps, seconds, accuracy)
+        table.add_row(*(Text(_printable(cell)) for cell in _cells(run)))
     stdout.print(table)
+
+
+def _cells(run: RunSummary) -> tuple[str, ...]:
+    """A row of the table for people."""
+    accuracy = "" if run.test_accuracy is None else f"{run.test_accuracy:.2%}"
+    preset = run.problem if run.info is None else run.info.job.preset
+    name = run.path.name if run.info is None or not run.info.name else f"{run.info.name} ({run.path.name})"
+    return name, preset, run.device_key, run.state, f"{run.steps:,}", f"{run.train_seconds:.1f}", accuracy
+
+
+def _printable(text: str) -> str:
+    """Names come from files and may hold anything, what commands a terminal included."""
+    return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
 def _as_row(run: RunSummary) -> dict[str, Any]:
@@ -75,24 +86,17 @@ def _as_it_ended(run: RunSummary) -> dict[str, Any]:
     """What `train` said of it, from its own folder; raises RunError where that is damaged."""
     assert run.info is not None
     assert run.ended is not None
-    ended = run.ended
+    told = {name: value for name, value in run.ended.items() if name != "event"}
     try:
-        weights = load_model(run.path / LAST).weights
-        seconds, samples = float(ended["train_seconds"]), int(ended["samples"])
-        names = ("epochs", "steps", "samples", "train_seconds", "train_loss", "validation_accuracy", "test_accuracy")
-        figures = {name: ended[name] for name in (*names, "outcome", "seconds_to_target")}
-    except (ModelFileError, KeyError, TypeError, ValueError) as error:
+        end = TrainingEnded(**told, weights=load_model(run.path / LAST).weights)
+        result = training_result(run.info.job, run.device_key, end, 0.0, None)
+        if not all(value is None or isinstance(value, str) or number(value) is not None for value in result.values()):
+            raise ValueError("a figure is no number")
+    except ModelFileError as error:
         raise RunError(f"{run.path} is damaged ({str(error)[:200]}); start the run anew") from None
-    return {
-        "preset": run.info.job.preset,
-        "device": run.device_key,
-        "seed": run.info.job.hyperparameters.seed,
-        **figures,
-        "total_seconds": 0.0,
-        "samples_per_second": round(samples / seconds, 1) if seconds else None,
-        "model": None,
-        "weights_sha256": weights_sha256(weights),
-    }
+    except (TypeError, ValueError, OverflowError):
+        raise RunError(f"{run.path} is damaged (it does not say how it ended); start the run anew") from None
+    return result
 
 
 COMMANDS = {"resume": resume_command, "runs": runs_command}

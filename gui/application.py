@@ -5,38 +5,36 @@ imported unless a GPU is trained on.
 """
 
 import sys
-from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from core import VERSION
 from core.device_list import list_devices
 from core.digits.dataset import DigitSets
 from core.digits.mnist import load_mnist
+from core.digits.my_digits import default_file
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
-from core.training.presets import find_preset
-from core.training.rate_finder import HIGHEST, LOWEST, RatesTried, RateTried
-from core.training.trainer import TrainingJob
+from core.training.run_folder import default_runs_folder
 from gui.background_job import BackgroundJob
-from gui.benchmark_controller import BenchmarkController
 from gui.closing_controller import ClosingController
 from gui.dialogs import Dialogs
 from gui.distortion_controller import DistortionController
-from gui.drawing_controller import DrawingController
-from gui.example_controller import ExampleController
+from gui.drawing_side import DrawingSide
 from gui.file_controller import FileController
+from gui.job_setup import JobSetup
+from gui.kept_runs import KeptRuns
 from gui.main_window import MainWindow
-from gui.nearest_controller import NearestController
+from gui.measuring import Measuring
+from gui.my_digits_tab import MyDigitsTab
 from gui.network_controller import NetworkController
 from gui.progress_controller import ProgressController
-from gui.rate_finder_controller import RateFinderController
+from gui.settings import user_settings_file
+from gui.settings_controller import SettingsController
 from gui.storage_controller import StorageController
 from gui.theme import apply_theme
 from gui.training_controller import TrainingController
-from gui.training_state import TrainingState
 from gui.widgets.hyperparameter_texts import change_in_words
-from gui.widgets.rate_finder_window import RateFinderWindow
 
 GIL_SWITCH_INTERVAL_SECONDS = 0.001
 
@@ -52,23 +50,25 @@ class Application(QObject):
         self.dialogs = Dialogs(self.window)
         self.data = BackgroundJob(self)
         self.devices = BackgroundJob(self)
-        self.training = TrainingController(self)
+        self.setup = JobSetup(self.window, self)
+        self.training = TrainingController(default_runs_folder(), self)
         self.progress = ProgressController(parent=self)
-        self.drawing = DrawingController(self)
-        self.examples = ExampleController(self)
-        self.nearest = NearestController(self)
         self.network = NetworkController(self)
+        self.drawing = DrawingSide(self.window, self.network, self.dialogs, self)
         self.distortion = DistortionController(self)
-        self.rates = RateFinderController(self)
-        self.rate_window = RateFinderWindow(self.window)
-        self.benchmark = BenchmarkController(self)
+        self.measuring = Measuring(self.window, self.setup, self.training, self)
         self.storage = StorageController(self)
         self.files = FileController(self.network, self.storage, self.dialogs, self)
+        window, setup, training, is_free = self.window, self.setup, self.training, self.measuring.is_free
+        self.mine = MyDigitsTab(default_file(), window, setup, training, self.network, self.dialogs, is_free, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
+        self.runs = KeptRuns(window, setup, training, self.files, self.dialogs, is_free, self)
+        self.settings = SettingsController(user_settings_file(), self.window, self.runs, default_runs_folder(), self)
         self._shipped_answers = True
         self._leaves = False
         self._connect()
-        self._on_preset_selected(self.window.preset_selector.selected_name())
+        self.setup.show_preset()
+        self.settings.restore()
 
     def start(self) -> None:
         """Show the window, then begin what takes time."""
@@ -81,19 +81,19 @@ class Application(QObject):
         self._shipped_answers = self.network.open_shipped()
         self.data.start(lambda cancelled: load_mnist())
         self.devices.start(list_devices)
+        self.runs.controller.look_for_interrupted()
 
     def _connect(self) -> None:
         window, training, progress = self.window, self.training, self.progress
-        controls, status, panel = window.run_controls, window.run_status, window.drawing_panel
-        bench = window.benchmark_panel
+        controls, status = window.run_controls, window.run_status
 
         controls.train_requested.connect(self._on_train_requested)
         controls.pause_requested.connect(training.pause)
         controls.resume_requested.connect(training.resume)
         controls.stop_requested.connect(training.stop)
-        window.preset_selector.preset_selected.connect(self._on_preset_selected)
         window.hyperparameter_form.validity_changed.connect(self._show_state)
         window.hyperparameter_form.values_changed.connect(self._on_values_changed)
+        self.setup.values_chosen.connect(training.change)
         window.hyperparameter_form.distortion_preview.another_requested.connect(self.distortion.draw_another)
         self.distortion.previewed.connect(window.hyperparameter_form.distortion_preview.show_pictures)
 
@@ -115,8 +115,12 @@ class Application(QObject):
         training.changed.connect(progress.on_changed)
         training.changed.connect(self._on_changed)
         training.changed.connect(self.network.on_changed)
+        training.kept.connect(self.network.on_kept)
+        training.not_kept.connect(self.network.on_not_kept)
+        training.not_kept.connect(progress.on_not_kept)
         training.ended.connect(progress.on_ended)
         training.ended.connect(self.network.on_ended)
+        training.ended.connect(self.mine.on_ended)
         training.failed.connect(status.show_problem)
 
         for problem in (training.failed, self.network.failed, window.learning_plot.export_failed):
@@ -130,42 +134,21 @@ class Application(QObject):
         window.learning_plot.exported.connect(status.show_message)
         window.learning_plot.export_failed.connect(status.show_problem)
 
-        self.rates.running_changed.connect(self._show_state)
-        self.rates.tried.connect(self._on_rate_tried)
-        self.rates.found.connect(self._on_rates_tried)
-        self.rates.failed.connect(self.rate_window.show_problem)
-        self.rates.running_changed.connect(self._on_measuring_changed)
-        self.rate_window.closed.connect(self.rates.stop)
-        self.rate_window.rate_chosen.connect(self._on_rate_chosen)
-        window.find_rate_action.triggered.connect(self._on_find_rate)
+        self.measuring.running_changed.connect(self._show_state)
+        self.measuring.running_changed.connect(self._on_measuring_changed)
 
-        bench.benchmark_requested.connect(self.benchmark.measure)
-        bench.race_requested.connect(self._on_race_requested)
-        bench.cancel_requested.connect(self.benchmark.stop)
-        bench.exported.connect(status.show_message)
-        bench.export_failed.connect(status.show_problem)
-        self.benchmark.running_changed.connect(self._show_state)
-        self.benchmark.running_changed.connect(self._on_measuring_changed)
-        self.benchmark.told.connect(bench.show_event)
-        self.benchmark.failed.connect(bench.show_problem)
+        self.mine.notified.connect(status.show_message)
+        self.mine.failed.connect(status.show_problem)
+        self.drawing.notified.connect(status.show_message)
+        self.drawing.failed.connect(status.show_problem)
+        for told in (self.mine.notified, self.mine.failed, self.drawing.notified, self.drawing.failed):
+            told.connect(progress.on_problem_told)
 
-        panel.ink_changed.connect(self.drawing.on_ink_changed)
-        panel.digit_put.connect(self.drawing.on_digit_put)
-        panel.moved.connect(self.drawing.on_moved)
-        panel.recipe_changed.connect(self.drawing.on_recipe_changed)
-        self.drawing.answered.connect(panel.show_answer)
-        self.drawing.traced.connect(panel.show_way)
-        self.drawing.answered.connect(self.nearest.on_answered)
-        panel.steps_shown.connect(self.nearest.set_wanted)
-        self.nearest.found.connect(panel.show_nearest)
-        self.nearest.failed.connect(status.show_problem)
-        panel.random_example_requested.connect(self.examples.choose_by_lot)
-        panel.example_requested.connect(self.examples.choose)
-        self.examples.ready.connect(panel.allow_examples)
-        self.examples.chosen.connect(panel.canvas.put)
-        self.network.predictor_changed.connect(self.drawing.use_predictor)
-        self.network.weights_changed.connect(self.drawing.use_weights)
-        self.network.named.connect(panel.show_network_name)
+        self.runs.failed.connect(status.show_problem)
+        self.runs.failed.connect(progress.on_problem_told)
+        self.runs.settings_changed.connect(self.settings.keep)
+        window.reset_action.triggered.connect(self.settings.reset)
+
         self.network.can_save_changed.connect(window.save_network_action.setEnabled)
         self.network.notified.connect(status.show_message)
         self.network.failed.connect(status.show_problem)
@@ -178,62 +161,16 @@ class Application(QObject):
         window.close_requested.connect(self.closing.on_close_requested)
         self.closing.close_allowed.connect(self._on_close_allowed)
 
-    @Slot(str)
-    def _on_preset_selected(self, name: str) -> None:
-        preset = find_preset(name)
-        measured = self.tr("Measured on two cores: %1.").replace("%1", preset.figure)
-        lesson = QCoreApplication.translate("presets", preset.lesson)
-        self.window.hyperparameter_form.show_lesson(f"{lesson} {measured}")
-        self.window.hyperparameter_form.show_values(preset.hyperparameters)
-
-    def _chosen_job(self) -> TrainingJob | None:
-        values = self.window.hyperparameter_form.values()
-        if values is None:
-            return None
-        preset = self.window.preset_selector.selected_name()
-        return TrainingJob(preset, values, self.window.device_selector.selected_key())
-
     @Slot()
     def _on_train_requested(self) -> None:
-        if (job := self._chosen_job()) is not None and self._is_free():
+        if (job := self.setup.job()) is not None and self.measuring.is_free():
             self.training.start(job)
-
-    @Slot()
-    def _on_find_rate(self) -> None:
-        if (job := self._chosen_job()) is not None and self._is_free():
-            self.rate_window.begin(LOWEST, HIGHEST)
-            self.rates.start(job)
-
-    @Slot(tuple)
-    def _on_race_requested(self, device_keys: tuple[str, ...]) -> None:
-        if (job := self._chosen_job()) is not None and self._is_free():
-            self.benchmark.race(job, device_keys)
-
-    def _is_free(self) -> bool:
-        """Whether nothing computes: each of these wants the whole machine, or would spoil what another measures."""
-        measures = self.rates.is_running or self.benchmark.is_running
-        return self.training.state is TrainingState.IDLE and not measures
-
-    @Slot(RateTried)
-    def _on_rate_tried(self, event: RateTried) -> None:
-        self.rate_window.add_point(event.learning_rate, event.loss)
-
-    @Slot(RatesTried)
-    def _on_rates_tried(self, event: RatesTried) -> None:
-        self.rate_window.show_result(event.suggested)
-
-    @Slot(float)
-    def _on_rate_chosen(self, rate: float) -> None:
-        form = self.window.hyperparameter_form
-        if (values := form.values()) is not None:
-            form.show_values(replace(values, learning_rate=rate))
 
     @Slot()
     def _on_values_changed(self) -> None:
         values = self.window.hyperparameter_form.values()
         if values is not None:
             self.distortion.show(values)
-            self.training.change(values)
 
     @Slot(HyperparametersChanged)
     def _on_changed(self, event: HyperparametersChanged) -> None:
@@ -243,9 +180,12 @@ class Application(QObject):
     @Slot()
     def _show_state(self) -> None:
         state = self.training.state
-        can_train = self._is_free() and self.window.hyperparameter_form.values() is not None
+        can_train = self.measuring.is_free() and self.setup.job() is not None
         self.window.find_rate_action.setEnabled(can_train)
-        self.window.benchmark_panel.show_state(self.benchmark.is_running, self._is_free(), can_train)
+        self.window.benchmark_panel.show_state(self.measuring.benchmark.is_running, self.measuring.is_free(), can_train)
+        self.window.my_digits_panel.allow(can_train)
+        self.window.runs_panel.allow(self.measuring.is_free(), not state.is_running)
+        self.window.recovery_bar.allow(self.measuring.is_free())
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)
@@ -255,15 +195,11 @@ class Application(QObject):
 
     @Slot(object)
     def _on_data_loaded(self, sets: DigitSets) -> None:
+        for part in (self.setup, self.measuring, self.mine, self.network, self.storage, self.distortion, self.drawing):
+            part.on_data_loaded(sets)
+        # The last of all: a run may begin at once.
         self.training.use_data(sets)
-        self.rates.use_data(sets)
-        self.benchmark.use_data(sets)
         self._show_state()
-        self.network.on_data_loaded(sets)
-        self.storage.on_data_loaded(sets)
-        self.distortion.on_data_loaded(sets)
-        self.examples.on_data_loaded(sets)
-        self.nearest.on_data_loaded(sets)
         # A shipped network that cannot answer has just been told of; that must stay to be read.
         problem_stands, self._shipped_answers = not self._shipped_answers, True
         if not problem_stands and not self.training.state.is_running:
@@ -295,13 +231,13 @@ class Application(QObject):
     @Slot()
     def _on_close_allowed(self) -> None:
         self._leaves = True
-        self.data.cancel()
-        self.devices.cancel()
-        self.nearest.cancel()
-        if self.rates.is_running or self.benchmark.is_running:
+        self.settings.keep()
+        for job in (self.data, self.devices, self.runs.controller, self.drawing):
+            job.cancel()
+        self.mine.finish()
+        if self.measuring.is_running:
             # It ends after the step it is in; the window goes at once, the program then.
-            self.rates.stop()
-            self.benchmark.stop()
+            self.measuring.stop()
             self.window.hide()
             return
         self.window.allow_close()

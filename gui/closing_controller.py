@@ -1,4 +1,7 @@
-"""The way out: ask, stop, wait, save, close; never hanging, and never losing a trained network without a word."""
+"""The way out: ask, stop, wait, save, close; never hanging, and never losing a trained network without a word.
+
+A run that is kept in its folder loses nothing: it is asked whether to stop it, and its network needs no saving.
+"""
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -24,6 +27,7 @@ class ClosingController(QObject):
         self._training, self._files, self._dialogs = training, files, dialogs
         self._asking = False
         self._waiting_to: Keep | None = None
+        self._promised = False
         training.state_changed.connect(self._on_state_changed)
 
     @Slot()
@@ -36,7 +40,8 @@ class ClosingController(QObject):
             self.close_allowed.emit()
             return
         self._asking = True
-        answer = self._dialogs.ask_before_closing(running)
+        self._promised = running and self._training.is_kept
+        answer = self._dialogs.ask_before_closing(running, self._promised)
         self._asking = False
         if answer is Keep.STAY:
             return
@@ -51,7 +56,11 @@ class ClosingController(QObject):
     def _on_state_changed(self, state: TrainingState) -> None:
         if state is TrainingState.IDLE and self._waiting_to is not None:
             answer, self._waiting_to = self._waiting_to, None
-            self._leave(answer)
+            if self._promised and self._files.has_unsaved:
+                # Its end could not be written: that was not known when it was asked.
+                self.on_close_requested()
+            else:
+                self._leave(answer)
 
     def _leave(self, answer: Keep) -> None:
         if self._files.settle(answer):

@@ -3,9 +3,9 @@
 import enum
 from pathlib import Path
 
-from platformdirs import user_documents_path
-from PySide6.QtCore import QCoreApplication, SignalInstance
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from platformdirs import user_documents_path, user_pictures_path
+from PySide6.QtCore import QCoreApplication, QLocale, Qt, SignalInstance
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QMessageBox, QWidget
 
 from core.training.model_file import SUFFIX
 from gui.widgets.save_dialog import SaveDialog
@@ -59,10 +59,75 @@ class Dialogs:
         name, _ = QFileDialog.getOpenFileName(self._window, _tr("Open network"), str(user_documents_path()), kinds)
         return Path(name) if name else None
 
+    def ask_which_picture(self) -> Path | None:
+        """The path of a picture of digits."""
+        # Opening pictures takes a while to import, and only this needs it.
+        from core.digits.picture_file import PICTURE_SUFFIXES
+
+        kinds = _tr("Pictures (%1);;All files (*)").replace("%1", " ".join(f"*{suffix}" for suffix in PICTURE_SUFFIXES))
+        name, _ = QFileDialog.getOpenFileName(self._window, _tr("Open picture"), str(user_pictures_path()), kinds)
+        return Path(name) if name else None
+
     def ask_which_data_folder(self) -> Path | None:
         """A folder with IDX files."""
         title = _tr("Open a folder with the four IDX files of MNIST, Fashion-MNIST or a set of that form")
         name = QFileDialog.getExistingDirectory(self._window, title, str(user_documents_path()))
+        return Path(name) if name else None
+
+    def ask_for_note(self, note: str) -> str | None:
+        """What to write beside a run in place of `note`."""
+        title, words = _tr("Note"), _tr("What is worth remembering about this run:")
+        text, accepted = QInputDialog.getMultiLineText(self._window, title, words, note)
+        return text if accepted else None
+
+    def ask_before_deleting(self, name: str) -> bool:
+        """Whether the run called `name` may go to the trash."""
+        question = QMessageBox(self._window)
+        question.setIcon(QMessageBox.Icon.Question)
+        question.setWindowTitle(_tr("Delete run"))
+        question.setTextFormat(Qt.TextFormat.PlainText)
+        question.setText(_tr("Move “%1” to the trash?").replace("%1", name))
+        question.setInformativeText(_tr("Its curves, its checkpoint and its network go with it."))
+        delete = question.addButton(_tr("Move to trash"), QMessageBox.ButtonRole.DestructiveRole)
+        keep = question.addButton(_tr("Keep"), QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(keep)
+        question.setEscapeButton(keep)
+        question.exec()
+        return question.clickedButton() is delete
+
+    def ask_before_deleting_digits(self, count: int) -> bool:
+        """Whether so many of the user's own digits may go."""
+        question = QMessageBox(self._window)
+        question.setIcon(QMessageBox.Icon.Question)
+        question.setWindowTitle(_tr("Delete digits"))
+        many = _tr("Delete %1 of your digits?").replace("%1", QLocale().toString(count))
+        question.setText(_tr("Delete this digit of yours?") if count == 1 else many)
+        question.setInformativeText(_tr("What was deleted last can be brought back while the window is open."))
+        delete = question.addButton(_tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+        keep = question.addButton(_tr("Keep"), QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(keep)
+        question.setEscapeButton(keep)
+        question.exec()
+        return question.clickedButton() is delete
+
+    def ask_which_ink(self) -> Path | None:
+        """The path of a file of digits to take in."""
+        kinds = _tr("Digits as ink (*.jsonl);;All files (*)")
+        name, _ = QFileDialog.getOpenFileName(self._window, _tr("Import digits"), str(user_documents_path()), kinds)
+        return Path(name) if name else None
+
+    def ask_where_to_put_ink(self) -> Path | None:
+        """The path of the file to write digits to."""
+        dialog = QFileDialog(self._window, _tr("Export digits"), str(user_documents_path()))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(_tr("Digits as ink (*.jsonl)"))
+        dialog.setDefaultSuffix("jsonl")
+        dialog.selectFile("my-digits.jsonl")
+        return Path(dialog.selectedFiles()[0]) if dialog.exec() else None
+
+    def ask_which_runs_folder(self, folder: Path) -> Path | None:
+        """Where runs are to be kept in place of `folder`."""
+        name = QFileDialog.getExistingDirectory(self._window, _tr("Keep runs in another folder"), str(folder))
         return Path(name) if name else None
 
     def ask_before_replacing(self) -> Keep:
@@ -74,8 +139,18 @@ class Dialogs:
             (_tr("Save…"), _tr("Open without saving"), _tr("Stay")),
         )
 
-    def ask_before_closing(self, training: bool) -> Keep:
-        """Whether to save, discard or stay, when a network is in training, or trained and not saved."""
+    def ask_before_closing(self, training: bool, kept: bool = False) -> Keep:
+        """Whether to save, discard or stay, when a network is in training, or trained and not saved.
+
+        A run that is `kept` loses nothing: there DISCARD closes, and there is nothing to SAVE.
+        """
+        if training and kept:
+            return self._ask(
+                _tr("Close Inkling"),
+                _tr("A network is still in training."),
+                _tr("It is stopped and kept as it stands; in the tab Runs it can go on another time."),
+                ("", _tr("Stop and close"), _tr("Go on training")),
+            )
         if training:
             return self._ask(
                 _tr("Close Inkling"),
@@ -91,17 +166,17 @@ class Dialogs:
         )
 
     def _ask(self, title: str, text: str, consequence: str, answers: tuple[str, str, str]) -> Keep:
-        """One question with three buttons, for SAVE, DISCARD and STAY; Escape stays."""
+        """One question with a button for SAVE, if it has a text, for DISCARD and for STAY; Escape stays."""
         question = QMessageBox(self._window)
         question.setIcon(QMessageBox.Icon.Question)
         question.setWindowTitle(title)
         question.setText(text)
         question.setInformativeText(consequence)
-        save = question.addButton(answers[0], QMessageBox.ButtonRole.AcceptRole)
+        save = question.addButton(answers[0], QMessageBox.ButtonRole.AcceptRole) if answers[0] else None
         discard = question.addButton(answers[1], QMessageBox.ButtonRole.DestructiveRole)
         stay = question.addButton(answers[2], QMessageBox.ButtonRole.RejectRole)
-        question.setDefaultButton(save)
+        question.setDefaultButton(save or stay)
         question.setEscapeButton(stay)
         question.exec()
         clicked = question.clickedButton()
-        return Keep.SAVE if clicked is save else Keep.DISCARD if clicked is discard else Keep.STAY
+        return Keep.SAVE if save is not None and clicked is save else Keep.DISCARD if clicked is discard else Keep.STAY

@@ -1,35 +1,46 @@
 """From a drawing to an answer: ink, picture, probabilities, as often as it changes and no oftener than the eye sees.
 
 It owns the network that answers. New weights are taken over only when an answer is due, so that training with an
-empty canvas costs nothing here.
+empty canvas costs nothing here. Several digits side by side are a number: each is answered, and one of them is looked
+at more closely.
 """
+
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.device import HostArray
 from core.digits.ink import Ink
 from core.digits.rasterizer import Recipe, Trace, moved, trace
-from core.predictor import Answer, Predictor
+from core.digits.segmentation import split_ink
+from core.predictor import Predictor
 from core.training.calibration import Calibration
 from core.training.events import Weights
-from gui.ink_history import PrintedDigit
+from gui.ink_history import OpenedPicture, PrintedDigit
+from gui.read_number import ReadDigit, ReadNumber
 
 ANSWER_INTERVAL_MS = 4
 
 
 class DrawingController(QObject):
-    """Emits `answered(Answer | None, picture uint8 (28, 28) | None)`, then how it came to that.
+    """Emits `number_read`, `answered(Answer | None, picture uint8 (28, 28) | None)`, then how it came to that.
 
+    `number_read(ReadNumber | None)`: None unless there are several digits; what follows is of the selected one.
     `traced(ink | None, trace | None)`: the drawing and its way to the picture; None where no ink is drawn.
     """
 
+    number_read = Signal(object)
     answered = Signal(object, object)
     traced = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._ink = Ink(())
-        self._printed: PrintedDigit | None = None
+        self._finished: tuple[HostArray, ...] = ()
+        self._ways: dict[Ink, Trace] = {}
+        self._selected: int | None = None
+        self._is_picked = False
+        self._count = 0
         self._recipe = Recipe()
         self._move = (0, 0)
         self._predictor: Predictor | None = None
@@ -65,19 +76,32 @@ class DrawingController(QObject):
 
     @Slot(object)
     def on_ink_changed(self, ink: Ink) -> None:
-        self._ink, self._printed = ink, None
+        self._ink, self._finished = ink, ()
+        if not self._is_picked:
+            self._selected = None
         self._answer_soon()
 
     @Slot(object)
     def on_digit_put(self, printed: PrintedDigit) -> None:
         """This digit of a file is to be read, byte for byte; it went through MNIST's steps long ago."""
-        self._ink, self._printed = Ink(()), printed
+        self._put((printed.picture,))
+
+    @Slot(object)
+    def on_picture_put(self, opened: OpenedPicture) -> None:
+        """The digits that were found in this picture are to be read, as they were found."""
+        self._put(opened.digits)
+
+    @Slot(int)
+    def select(self, place: int) -> None:
+        """Look more closely at the number's digit at this place, from 0, as long as it has so many digits."""
+        self._selected, self._is_picked = place, True
         self._answer_soon()
 
     @Slot(object)
     def on_recipe_changed(self, recipe: Recipe) -> None:
         """Drawings go through these steps from now on."""
         self._recipe = recipe
+        self._ways.clear()
         self._answer_soon()
 
     @Slot(int, int)
@@ -90,29 +114,47 @@ class DrawingController(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
+    def _put(self, pictures: tuple[HostArray, ...]) -> None:
+        self._ink, self._finished = Ink(()), pictures
+        self._selected, self._is_picked = None, False
+        self._answer_soon()
+
     @Slot()
     def _answer(self) -> None:
-        if self._printed is not None:
-            self._show(self._printed.picture, None)
-        elif self._ink.is_empty:
+        # Only the digit in the making is drawn afresh; its strokes are others, those of its neighbours the same.
+        self._ways = {ink: self._ways.get(ink) or trace(ink, self._recipe) for ink in split_ink(self._ink)}
+        pictures = self._finished or tuple(way.picture for way in self._ways.values())
+        if pictures:
+            self._show([self._read(moved(picture, *self._move)) for picture in pictures])
+        else:
+            self._count = 0
+            self.number_read.emit(None)
             self.answered.emit(None, None)
             self.traced.emit(None, None)
-        else:
-            way = trace(self._ink, self._recipe)
-            self._show(way.picture, way)
 
-    def _show(self, picture: HostArray, way: Trace | None) -> None:
-        picture = moved(picture, *self._move)
-        self.answered.emit(self._read(picture), picture)
-        self.traced.emit(None if way is None else self._ink, way)
+    def _show(self, digits: Sequence[ReadDigit]) -> None:
+        if len(digits) != self._count:
+            self._count, self._selected, self._is_picked = len(digits), None, False
+        if self._selected is None:
+            self._selected = _least_sure(digits)
+        chosen = digits[self._selected]
+        self.number_read.emit(ReadNumber(tuple(digits), self._selected) if len(digits) > 1 else None)
+        self.answered.emit(chosen.answer, chosen.picture)
+        ink, way = list(self._ways.items())[self._selected] if self._ways else (None, None)
+        self.traced.emit(ink, way)
 
-    def _read(self, picture: HostArray) -> Answer | None:
+    def _read(self, picture: HostArray) -> ReadDigit:
         if self._predictor is None:
-            return None
+            return ReadDigit(picture, None)
         self._take_new_weights(self._predictor)
-        return self._predictor.answer(picture)
+        return ReadDigit(picture, self._predictor.answer(picture))
 
     def _take_new_weights(self, predictor: Predictor) -> None:
         if self._new_weights is not None:
             predictor.load_weights(self._new_weights)
             self._new_weights = None
+
+
+def _least_sure(digits: Sequence[ReadDigit]) -> int:
+    """The place of the digit that is most worth a closer look."""
+    return min(range(len(digits)), key=lambda place: answer.confidence if (answer := digits[place].answer) else 0.0)

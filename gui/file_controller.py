@@ -1,7 +1,10 @@
 """Networks to and from files, as the menu asks for it; none that was trained here is dropped without a question."""
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Slot
 
+from core.training.model_file import Model
 from gui.dialogs import Dialogs, Keep
 from gui.network_controller import NetworkController
 from gui.storage_controller import StorageController
@@ -28,24 +31,36 @@ class FileController(QObject):
     @Slot()
     def save(self) -> None:
         """Ask for a precision and a place, and keep the network there as it stood when it was asked for."""
-        model, name = self._network.model, self._network.suggested_file_name()
-        if model is None:
-            return
+        if self._network.model is not None:
+            self.save_model(self._network.model)
+
+    def save_model(self, model: Model) -> None:
+        """Ask for a precision and a place, and keep `model` there."""
         self._storage.start(model)
         precision = self._dialogs.ask_how_to_store(self._storage.measured, self._storage.measured_on)
         self._storage.stop()
-        path = None if precision is None else self._dialogs.ask_where_to_save(name)
+        path = None if precision is None else self._dialogs.ask_where_to_save(self._network.suggested_file_name(model))
         if precision is not None and path is not None:
             self._network.save_file(path, precision, model)
 
     @Slot()
     def open(self) -> None:
         """Ask for a file, and let the network in it answer."""
-        if self.has_unsaved and not self.settle(self._dialogs.ask_before_replacing()):
-            return
-        path = self._dialogs.ask_which_network()
-        if path is not None:
+        if self._may_replace() and (path := self._dialogs.ask_which_network()) is not None:
             self._network.open_file(path)
+
+    def open_kept(self, path: Path, words: str) -> None:
+        """Let the network of a kept run answer, named by `words`."""
+        if self._may_replace():
+            self._network.open_file(path, words)
+
+    def save_kept(self, path: Path) -> None:
+        """Ask where to, and keep a copy of the network of a kept run there."""
+        if (model := self._network.read_file(path)) is not None:
+            self.save_model(model)
+
+    def _may_replace(self) -> bool:
+        return not self.has_unsaved or self.settle(self._dialogs.ask_before_replacing())
 
     def settle(self, answer: Keep) -> bool:
         """Do what was answered about a network in no file; returns whether it may be dropped now."""

@@ -22,11 +22,24 @@ class PrintedDigit:
 
 
 @dataclass(frozen=True, eq=False)
+class OpenedPicture:
+    """A picture from a file or the clipboard, and the digits found in it, as the network sees them.
+
+    `pixels`: uint8 (height, width, 3), for the eye; `digits`: each uint8 (28, 28), at least one, in reading order;
+    `boxes`: float64 (n, 4), left, top, right and bottom of each as shares of the picture's width and height.
+    """
+
+    pixels: HostArray
+    digits: tuple[HostArray, ...]
+    boxes: HostArray
+
+
+@dataclass(frozen=True, eq=False)
 class Sheet:
-    """Either ink, or a printed digit and no ink."""
+    """Either ink, or something printed and no ink."""
 
     ink: Ink = field(default_factory=Ink)
-    printed: PrintedDigit | None = None
+    printed: PrintedDigit | OpenedPicture | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -53,15 +66,15 @@ class InkHistory:
         return self._now < len(self._sheets) - 1
 
     def add(self, stroke: Stroke) -> None:
-        """A new stroke; on a printed digit it begins a new drawing."""
+        """A new stroke; on something printed it begins a new drawing."""
         self._begin(Sheet(Ink((*self.sheet.ink.strokes, stroke))))
 
     def erase(self, stroke: Stroke) -> None:
         """Take away this stroke, which is on the sheet."""
         self._begin(Sheet(Ink(tuple(other for other in self.sheet.ink.strokes if other is not stroke))))
 
-    def put(self, printed: PrintedDigit) -> None:
-        """A printed digit takes the place of all that was there."""
+    def put(self, printed: PrintedDigit | OpenedPicture) -> None:
+        """Something printed takes the place of all that was there."""
         self._begin(Sheet(printed=printed))
 
     def clear(self) -> None:

@@ -3,14 +3,18 @@
 It owns the thread. A new one starts only after the last one's has ended.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from typing import TypeAlias
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DatasetError, DigitSets, Splits, split
 from core.training.trainer import TrainingControl, TrainingJob
+from core.training.training_digits import splits_of
 from gui.worker_thread import WorkerThread
+
+Work: TypeAlias = Callable[[TrainingJob, Splits, TrainingControl], Iterable[object]]
 
 
 class JobController(QObject):
@@ -29,18 +33,16 @@ class JobController(QObject):
         """Take the next jobs' digits from `sets`; one that is going keeps its own."""
         self._sets = sets
 
-    def _prepare(
-        self, job: TrainingJob, work: Callable[[TrainingJob, Splits, TrainingControl], Iterable[object]]
-    ) -> WorkerThread | None:
+    def _prepare(self, job: TrainingJob, work: Work) -> WorkerThread | None:
         """The thread that will do `work`, not started yet; None, and the reason told, if the digits do not suffice."""
         assert self._sets is not None
         try:
-            splits = split(self._sets, job.hyperparameters.validation_digits, job.hyperparameters.train_limit)
+            split(self._sets, job.hyperparameters.validation_digits, job.hyperparameters.train_limit)
         except DatasetError as error:
             self.failed.emit(str(error))
             return None
         self._control = TrainingControl()
-        self._thread = WorkerThread(partial(work, job, splits, self._control), self)
+        self._thread = WorkerThread(partial(_work_on, self._sets, work, job, self._control), self)
         self._thread.produced.connect(self._on_produced)
         self._thread.failed.connect(self.failed)
         self._thread.finished.connect(self._on_finished)
@@ -60,3 +62,8 @@ class JobController(QObject):
 
     def _came_home(self) -> None:
         raise NotImplementedError
+
+
+def _work_on(sets: DigitSets, work: Work, job: TrainingJob, control: TrainingControl) -> Iterator[object]:
+    """What `work` yields, on digits that the thread gathers: the user's own come from a file."""
+    yield from work(job, splits_of(job, sets), control)

@@ -4,14 +4,13 @@ It arranges and decides nothing. What a button does, whether the window may clos
 that is connected in gui.application and decided by the controllers.
 """
 
-from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QCloseEvent, QKeySequence
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QMainWindow,
-    QMessageBox,
     QScrollArea,
     QSplitter,
     QTabWidget,
@@ -20,14 +19,18 @@ from PySide6.QtWidgets import (
 )
 
 from gui import theme
+from gui.widgets.about_box import AboutBox
 from gui.widgets.benchmark_panel import BenchmarkPanel
 from gui.widgets.device_selector import DeviceSelector
 from gui.widgets.drawing_panel import DrawingPanel
 from gui.widgets.hyperparameter_form import HyperparameterForm
 from gui.widgets.learning_plot import LearningPlot
+from gui.widgets.my_digits_panel import MyDigitsPanel
 from gui.widgets.preset_selector import PresetSelector
+from gui.widgets.recovery_bar import RecoveryBar
 from gui.widgets.run_controls import RunControls
 from gui.widgets.run_status import RunStatus
+from gui.widgets.runs_panel import RunsPanel
 
 _OPENING_SIZE = (1280, 760)
 _SMALLEST_SIZE = (1024, 600)
@@ -48,16 +51,26 @@ class MainWindow(QMainWindow):
         self.run_controls = RunControls()
         self.hyperparameter_form = HyperparameterForm()
         self.learning_plot = LearningPlot()
+        self.recovery_bar = RecoveryBar()
+        self.runs_panel = RunsPanel()
+        self.my_digits_panel = MyDigitsPanel()
         self.benchmark_panel = BenchmarkPanel()
         self.drawing_panel = DrawingPanel()
         self.run_status = RunStatus()
         self.tabs = QTabWidget()
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self._may_close = False
         self.setWindowTitle("Inkling")
         self._arrange()
         self._build_menus()
         self.setMinimumSize(*_SMALLEST_SIZE)
+        self.arrange_anew()
+
+    def arrange_anew(self) -> None:
+        """Take the size and the widths of the first start."""
+        self.setWindowState(Qt.WindowState.WindowNoState)
         self.resize(*_OPENING_SIZE)
+        self.splitter.setSizes([_FORM_WIDTH_PX, _OPENING_SIZE[0] - _FORM_WIDTH_PX - _PANEL_WIDTH_PX, _PANEL_WIDTH_PX])
 
     def allow_close(self) -> None:
         """From now on the window closes when it is asked to."""
@@ -100,17 +113,19 @@ class MainWindow(QMainWindow):
         learn = QWidget()
         learn_layout = QVBoxLayout(learn)
         learn_layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.MARGIN)
-        learn_layout.addWidget(self.learning_plot)
+        learn_layout.addWidget(self.recovery_bar)
+        learn_layout.addWidget(self.learning_plot, 1)
         self.tabs.addTab(learn, self.tr("Learn"))
+        self.tabs.addTab(_scrolling(self.my_digits_panel), self.tr("My digits"))
+        self.tabs.addTab(_scrolling(self.runs_panel), self.tr("Runs"))
         self.tabs.addTab(_scrolling(self.benchmark_panel), self.tr("Benchmark"))
         self.tabs.setMinimumWidth(_SMALLEST_CENTRE_PX)
-        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter = self.splitter
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.SPACING)
         for widget in (_card(self.hyperparameter_form), _card(self.tabs), _card(_scrolling(self.drawing_panel))):
             splitter.addWidget(widget)
         splitter.setStretchFactor(1, 1)
-        splitter.setSizes([_FORM_WIDTH_PX, _OPENING_SIZE[0] - _FORM_WIDTH_PX - _PANEL_WIDTH_PX, _PANEL_WIDTH_PX])
         around = QWidget()
         layout = QHBoxLayout(around)
         layout.setContentsMargins(theme.MARGIN, 0, theme.MARGIN, 0)
@@ -120,6 +135,9 @@ class MainWindow(QMainWindow):
     def _build_menus(self) -> None:
         shortcut = QKeySequence.StandardKey
         self.open_data_action = self._action(self.tr("Open &data folder…"))
+        self.open_picture_action = self._action(self.tr("Open &picture…"))
+        self.open_picture_action.setShortcut(QKeySequence("Ctrl+Shift+O"))
+        self.paste_picture_action = self._action(self.tr("Past&e picture"), shortcut.Paste)
         self.open_network_action = self._action(self.tr("&Open network…"), shortcut.Open)
         self.save_network_action = self._action(self.tr("&Save network…"), shortcut.Save)
         self.quit_action = self._action(self.tr("&Quit"), shortcut.Quit)
@@ -130,11 +148,14 @@ class MainWindow(QMainWindow):
         files = self.menuBar().addMenu(self.tr("&File"))
         files.addActions([self.open_data_action, self.open_network_action, self.save_network_action])
         files.addSeparator()
+        files.addActions([self.open_picture_action, self.paste_picture_action])
+        files.addSeparator()
         files.addAction(self.quit_action)
         self.find_rate_action = self._action(self.tr("&Find a learning rate…"))
         self.find_rate_action.setEnabled(False)
         self.menuBar().addMenu(self.tr("&Training")).addAction(self.find_rate_action)
-        self.menuBar().addMenu(self.tr("&Help")).addAction(self.about_action)
+        self.reset_action = self._action(self.tr("&Reset window and settings"))
+        self.menuBar().addMenu(self.tr("&Help")).addActions([self.reset_action, self.about_action])
 
     def _action(self, text: str, keys: QKeySequence.StandardKey | None = None) -> QAction:
         action = QAction(text, self)
@@ -144,26 +165,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_about_triggered(self) -> None:
-        about = QMessageBox(self)
-        about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        about.setWindowTitle(self.tr("About Inkling"))
-        about.setText(f"<h3>Inkling {QCoreApplication.applicationVersion()}</h3>")
-        about.setInformativeText(self._about())
-        # A window beside this one: training goes on, and so does drawing.
-        about.setModal(False)
-        about.show()
-
-    def _about(self) -> str:
-        program = self.tr(
-            "Trains neural networks on handwritten digits while you watch, and reads the digits you draw."
-        )
-        licence = self.tr("Inkling is free software under the MIT licence.")
-        data = self.tr(
-            "The digits are MNIST, by Yann LeCun and Corinna Cortes, derived from NIST's Special Databases 1 and 3, "
-            "unchanged, under the licence Creative Commons Attribution-ShareAlike 3.0 (CC BY-SA 3.0):"
-        )
-        link = "https://creativecommons.org/licenses/by-sa/3.0/"
-        return f"<p>{program}</p><p>{licence}</p><p>{data} <a href='{link}'>{link}</a></p>"
+        AboutBox(self).show()
 
 
 def _card(content: QWidget) -> QFrame:

@@ -23,6 +23,8 @@ class NetworkController(QObject):
 
     predictor_changed = Signal(object)
     weights_changed = Signal(object)
+    settled = Signal(object)
+    """The network that answers, a Model, once its weights will not change; None as soon as they may."""
     named = Signal(str)
     can_save_changed = Signal(bool)
     notified = Signal(str)
@@ -34,13 +36,13 @@ class NetworkController(QObject):
         self._job: TrainingJob | None = None
         self._data_name = self._trained_on = ""
         self._accuracies: dict[str, float] = {}
-        self._unsaved = False
+        self._unsaved = self._kept = False
         self._changes: list[dict[str, object]] = []
         self._runs, self._answering_run = 0, 0
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether the network that answers was trained here and is in no file."""
+        """Whether the network that answers was trained here and is in no file and no run's folder."""
         return self._unsaved
 
     @property
@@ -52,9 +54,9 @@ class NetworkController(QObject):
         """Let the network that came with Inkling answer; returns whether it can."""
         return self._open(SHIPPED_MODEL, self.tr("the network that came with Inkling"))
 
-    def open_file(self, path: Path) -> None:
-        """Let the network in this file answer; one that is not sound changes nothing."""
-        if self._open(path, path.name):
+    def open_file(self, path: Path, words: str = "") -> None:
+        """Let the network in this file answer, named by `words`; one that is not sound changes nothing."""
+        if self._open(path, words or path.name):
             self.notified.emit(self.tr("Opened %1.").replace("%1", str(path)))
 
     def save_file(self, path: Path, precision: str, model: Model) -> bool:
@@ -70,12 +72,21 @@ class NetworkController(QObject):
         self.notified.emit(self.tr("Saved %1.").replace("%1", str(path)))
         return True
 
-    def suggested_file_name(self) -> str:
-        """A name that tells the networks of a folder apart."""
-        if self._model is None:
+    def suggested_file_name(self, model: Model | None = None) -> str:
+        """A name for `model`, or for the network that answers, that tells the networks of a folder apart."""
+        model = model or self._model
+        if model is None:
             return f"network{SUFFIX}"
-        accuracy = self._model.test_accuracy
-        return self._model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + SUFFIX
+        accuracy = model.test_accuracy
+        return model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + SUFFIX
+
+    def read_file(self, path: Path) -> Model | None:
+        """The network in this file; None, and the reason told, if it is not sound."""
+        try:
+            return load_model(path)
+        except ModelFileError as error:
+            self.failed.emit(str(error))
+            return None
 
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
@@ -87,6 +98,17 @@ class NetworkController(QObject):
         # Other data may be opened while this run goes on with its own.
         self._trained_on = self._data_name
         self._runs += 1
+        self._kept = False
+
+    @Slot()
+    def on_kept(self) -> None:
+        """What the run learns is in its folder as it goes."""
+        self._kept = True
+
+    @Slot()
+    def on_not_kept(self) -> None:
+        self._kept = False
+        self._unsaved |= self._goes_on()
 
     @Slot(Evaluated)
     def on_evaluated(self, event: Evaluated) -> None:
@@ -112,23 +134,25 @@ class NetworkController(QObject):
         if not event.learned:
             self._job = None
             return
-        for split in ("test", "validation"):
+        for split in ("test", "validation", "mine"):
             accuracy = getattr(event, f"{split}_accuracy")
             if accuracy is not None:
                 self._accuracies[split] = accuracy
         self._take_over(event.weights, self.tr("the network you trained"))
         self._name(self.tr("the network you trained"), event.test_accuracy)
         self._job = None
+        self.settled.emit(self._model)
 
     def _take_over(self, weights: Weights, words: str) -> None:
         """Make these weights of the run the network that answers."""
         assert self._job is not None
         fresh = Model(self._job.preset, self._job.hyperparameters, weights, self._facts())
         goes_on = self._goes_on()
-        self._model, self._unsaved, self._answering_run = fresh, True, self._runs
+        self._model, self._unsaved, self._answering_run = fresh, not self._kept, self._runs
         if goes_on:
             self.weights_changed.emit(weights)
         else:
+            self.settled.emit(None)
             self.predictor_changed.emit(_predictor(fresh))
         self.named.emit(words)
         self.can_save_changed.emit(True)
@@ -144,13 +168,11 @@ class NetworkController(QObject):
         return self._model is not None and self._answering_run == self._runs
 
     def _open(self, path: Path, words: str) -> bool:
-        try:
-            model = load_model(path)
-        except ModelFileError as error:
-            self.failed.emit(str(error))
+        if (model := self.read_file(path)) is None:
             return False
         self._model, self._unsaved, self._answering_run = model, False, -1
         self.predictor_changed.emit(_predictor(model))
+        self.settled.emit(model)
         self._name(words, model.test_accuracy)
         self.can_save_changed.emit(True)
         return True

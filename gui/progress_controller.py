@@ -10,7 +10,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
-from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.events import (
+    Evaluated,
+    HyperparametersChanged,
+    RunNotKept,
+    StepsCompleted,
+    TrainingEnded,
+    TrainingStarted,
+)
 from core.training.trainer import TrainingJob
 from gui.training_state import TrainingState
 
@@ -40,6 +47,7 @@ class ProgressController(QObject):
         self._latest: StepsCompleted | None = None
         self._busy_seconds = 0.0
         self._busy_since = 0.0
+        self._steps_before = 0
         self._quiet_until = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(STATUS_INTERVAL_MS)
@@ -70,6 +78,14 @@ class ProgressController(QObject):
     @Slot(TrainingStarted)
     def on_started(self, event: TrainingStarted) -> None:
         self._plan = event
+        # A run that goes on has told by now what it did before.
+        self._steps_before = 0 if self._latest is None else self._latest.step
+
+    @Slot(RunNotKept)
+    def on_not_kept(self, event: RunNotKept) -> None:
+        words = self.tr("Training goes on, but the run is not kept: %1. Save the network once it has learned.")
+        self.problem_found.emit(words.replace("%1", event.reason))
+        self.on_problem_told()
 
     @Slot(HyperparametersChanged)
     def on_changed(self, event: HyperparametersChanged) -> None:
@@ -90,7 +106,9 @@ class ProgressController(QObject):
     @Slot(Evaluated)
     def on_evaluated(self, event: Evaluated) -> None:
         self.point_added.emit(event.split, event)
-        self.accuracy_changed.emit(event.split, event.accuracy)
+        # The user's own digits are too few for the figure that stands for a run.
+        if event.split != "mine":
+            self.accuracy_changed.emit(event.split, event.accuracy)
 
     @Slot(TrainingEnded)
     def on_ended(self, event: TrainingEnded) -> None:
@@ -153,11 +171,18 @@ class ProgressController(QObject):
             self.tr("epoch %1 of %2")
             .replace("%1", _whole(min(int(self._latest.epoch) + 1, epochs)))
             .replace("%2", _whole(epochs)),
-            self.tr("%1 left").replace("%1", _duration(self._busy_now() * (1 - done) / done)),
+            self.tr("%1 left").replace("%1", self._time_left()),
         ]
         if self._clock() >= self._quiet_until:
             self.message_changed.emit(" · ".join(parts))
         self.progress_changed.emit(done)
+
+    def _time_left(self) -> str:
+        """As long as the steps of this session took, for those still to come."""
+        assert self._latest is not None
+        assert self._plan is not None
+        done, left = self._latest.step - self._steps_before, self._plan.total_steps - self._latest.step
+        return _duration(self._busy_now() * max(left, 0) / done) if done > 0 else "…"
 
     def _busy_now(self) -> float:
         running = self._clock() - self._busy_since if self._state is TrainingState.TRAINING else 0.0

@@ -45,6 +45,7 @@ class Colours:
     track: str
     bar: str
     curves: Mapping[str, str]
+    runs: tuple[str, ...]
 
 
 LIGHT = Colours(
@@ -65,7 +66,8 @@ LIGHT = Colours(
     ink="#161b2e",
     track="#e8ebf1",
     bar="#8e9ae6",
-    curves={"train": "#0072b2", "validation": "#d55e00", "test": "#008a64"},
+    curves={"train": "#0072b2", "validation": "#d55e00", "test": "#008a64", "mine": "#b2558f"},
+    runs=("#0072b2", "#d55e00", "#008a64", "#b2558f", "#9a6a00", "#4f46a8", "#2a8ab0", "#5a6270"),
 )
 
 DARK = Colours(
@@ -86,12 +88,15 @@ DARK = Colours(
     ink="#f2f4fa",
     track="#2a2f39",
     bar="#5563b5",
-    curves={"train": "#56b4e9", "validation": "#e69f00", "test": "#2cc295"},
+    curves={"train": "#56b4e9", "validation": "#e69f00", "test": "#2cc295", "mine": "#e59ccb"},
+    runs=("#56b4e9", "#ff8a4c", "#2cc295", "#e59ccb", "#e6b400", "#a99cff", "#7fe0f0", "#c3c9d4"),
 )
 
-CURVE_DASHES: Mapping[str, list[float]] = {"train": [], "validation": [6, 3], "test": [2, 2]}
+CURVE_DASHES: Mapping[str, list[float]] = {"train": [], "validation": [6, 3], "test": [2, 2], "mine": [6, 2, 2, 2]}
 REFERENCE_DASHES: Mapping[str, list[float]] = {"reference": [8, 4], "other reference": [2, 4]}
-CURVE_SYMBOLS = {"train": "s", "validation": "o", "test": "d"}
+RUN_STYLES = tuple(f"run {number}" for number in range(3 * len(LIGHT.runs)))
+"""Enough for all runs that anyone compares: every colour with every line style."""
+CURVE_SYMBOLS = {"train": "s", "validation": "o", "test": "d", "mine": "t"}
 
 
 def colours(palette: QPalette) -> Colours:
@@ -129,12 +134,24 @@ def veil(scheme: Colours) -> QColor:
 
 
 def series_pen(style: str, scheme: Colours) -> QPen:
-    """The pen of a curve, or of one of the faint "reference" lines that figures from elsewhere are shown with."""
+    """The pen of a curve, of a run, or of one of the faint "reference" lines that figures from elsewhere get."""
     if style in CURVE_DASHES:
         return curve_pen(style, scheme)
-    pen = thin_pen(scheme.disabled)
-    pen.setDashPattern(REFERENCE_DASHES[style])
+    pen = thin_pen(series_colour(style, scheme))
+    if style in RUN_STYLES:
+        dashes = [*CURVE_DASHES.values()][RUN_STYLES.index(style) // len(scheme.runs)]
+    else:
+        dashes = REFERENCE_DASHES[style]
+    if dashes:
+        pen.setDashPattern(dashes)
     return pen
+
+
+def series_colour(style: str, scheme: Colours) -> str:
+    """The colour of `series_pen`."""
+    if style in RUN_STYLES:
+        return scheme.runs[RUN_STYLES.index(style) % len(scheme.runs)]
+    return scheme.curves.get(style, scheme.disabled)
 
 
 def title_font(font: QFont) -> QFont:
@@ -295,11 +312,11 @@ def _stylesheet(scheme: Colours) -> str:
     }}
     QToolButton:hover {{ background: {scheme.hover}; }}
     QToolButton:focus {{ border-color: {scheme.accent}; }}
-    QCheckBox::indicator {{
+    QCheckBox::indicator, QTableView::indicator {{
         width: 14px; height: 14px; background: {scheme.field}; border: 1px solid {scheme.disabled}; border-radius: 4px;
     }}
     QCheckBox::indicator:hover, QCheckBox:focus::indicator {{ border-color: {scheme.accent}; }}
-    QCheckBox::indicator:checked {{
+    QCheckBox::indicator:checked, QTableView::indicator:checked {{
         border-color: {scheme.accent};
         background: qradialgradient(cx: 0.5, cy: 0.5, radius: 0.5, fx: 0.5, fy: 0.5,
             stop: 0 {scheme.accent}, stop: 0.62 {scheme.accent}, stop: 0.7 {scheme.field}, stop: 1 {scheme.field});
@@ -330,7 +347,11 @@ def _stylesheet(scheme: Colours) -> str:
     QTabBar::tab:hover {{ color: {scheme.text}; }}
     QTabBar::tab:selected {{ color: {scheme.text}; border-bottom: 2px solid {scheme.accent}; }}
     QTabBar::tab:selected:focus {{ background: {scheme.hover}; }}
-    QTableView {{ background: transparent; }}
+    QTableView {{
+        background: transparent; selection-background-color: {scheme.hover}; selection-color: {scheme.text};
+    }}
+    QTableView:focus {{ selection-background-color: {scheme.track}; }}
+    QTableView QLineEdit {{ min-height: 0; padding: 0 4px; border-radius: 0; }}
     QHeaderView {{ background: transparent; }}
     QHeaderView::section {{
         background: transparent; color: {scheme.muted}; border: none; border-bottom: 1px solid {scheme.border};

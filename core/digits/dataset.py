@@ -47,11 +47,17 @@ class DigitSets:
 
 @dataclass(frozen=True)
 class Splits:
-    """What one run trains on and what it is measured on; `validation` is None where nothing is held out."""
+    """What one run trains on and what it is measured on; `validation` is None where nothing is held out.
+
+    `mine`: the user's own digits to measure on, None where a run learns from none; `mine_digest` is the same only for
+    the same collection of them, held out or not.
+    """
 
     train: Dataset
     validation: Dataset | None
     test: Dataset
+    mine: Dataset | None = None
+    mine_digest: str = ""
 
 
 def split(sets: DigitSets, validation_digits: int, train_limit: int | None = None) -> Splits:

@@ -1,9 +1,15 @@
 """Digits of several kinds in one set to learn from."""
 
+import hashlib
+
 import numpy as np
 
-from core.digits.dataset import Dataset
+from core.device import HostArray
+from core.digits.dataset import Dataset, Splits
 from core.digits.synthetic_ink import synthetic_pictures
+
+HELD_OUT_EVERY = 5
+"""Of the user's own digits, each fifth is not learned from."""
 
 
 def with_synthetic_ink(digits: Dataset, share: float, seed: int) -> Dataset:
@@ -18,3 +24,36 @@ def with_synthetic_ink(digits: Dataset, share: float, seed: int) -> Dataset:
     labels = rng.integers(0, 10, count, np.uint8)
     pictures = synthetic_pictures(labels, rng)
     return Dataset(np.concatenate([digits.images, pictures]), np.concatenate([digits.labels, labels]))
+
+
+def with_own_digits(splits: Splits, own: Dataset, share: float) -> Splits:
+    """`splits` with the user's `own` digits behind the training digits, as `share` (above 0, under 1) of the whole.
+
+    They are repeated evenly, or taken evenly where there are more than that. Every fifth is held out to be measured
+    on; of fewer than five all are learned from, and measured.
+    """
+    learned, measured = own, own
+    if can_hold_out(len(own)):
+        is_held_out = np.arange(len(own)) % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
+        learned, measured = _chosen(own, ~is_held_out), _chosen(own, is_held_out)
+    train = splits.train
+    count = max(round(len(train) * share / (1.0 - share)), 1)
+    repeated = _chosen(learned, np.arange(count) * len(learned) // count)
+    mixed = Dataset(
+        np.concatenate([train.images, repeated.images]),
+        np.concatenate([train.labels, repeated.labels]),
+    )
+    return Splits(mixed, splits.validation, splits.test, measured, _digest(own))
+
+
+def can_hold_out(count: int) -> bool:
+    """Whether of so many digits of the user's own some are held out."""
+    return count >= HELD_OUT_EVERY
+
+
+def _chosen(digits: Dataset, rows: HostArray) -> Dataset:
+    return Dataset(digits.images[rows], digits.labels[rows])
+
+
+def _digest(digits: Dataset) -> str:
+    return hashlib.sha256(digits.images.tobytes() + digits.labels.tobytes()).hexdigest()

@@ -5,16 +5,18 @@ generators of random numbers remember, in full precision; it is still a safetens
 """
 
 import json
+import os
+import struct
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save
 
-from core.atomic_file import write_atomically
+from core.atomic_file import replace_atomically
 from core.device import HostArray
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
 
@@ -22,12 +24,51 @@ Weights: TypeAlias = Mapping[str, HostArray]
 """All parameters of a network by name, read-only host copies."""
 
 FORMAT, FORMAT_VERSION = "inkling-checkpoint", "1"
-MAX_BYTES = 16 * 2**30
+MAX_BYTES = 4 * 2**30
+"""The largest network in float64, with two arrays that its optimizer remembers and three copies, takes 2.4 GB."""
+DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64"}
+"""All that a run holds, by the format's own names."""
 _LEARNER, _PUBLISHED, _BEST = "learner/", "published/", "best/"
 
 
 class CheckpointError(ValueError):
     """A checkpoint that a run cannot go on from; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The loop's own account of how far a run is.
+
+    step, of total_steps; samples: digits learned from; train_seconds; train_loss: mean over the last report's digits,
+    None before the first; published: whether weights were; best: the best validation accuracy (0..1) and its step;
+    evaluation_due: whether the evaluation after this step was broken off, and is to be done again; before: the
+    accuracies (0..1) by split of the network that the run began with, where it was given one.
+
+    Raises ValueError for what cannot be.
+    """
+
+    step: int
+    total_steps: int
+    samples: int
+    train_seconds: float
+    train_loss: float | None
+    published: bool
+    best: tuple[float, int] | None
+    evaluation_due: bool = False
+    before: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        counts = (self.step, self.total_steps, self.samples)
+        if not all(is_count(value) for value in counts) or self.step > self.total_steps:
+            raise ValueError("its steps are no numbers of steps")
+        if not _is_number(self.train_seconds) or not (self.train_loss is None or _is_number(self.train_loss)):
+            raise ValueError("its seconds or its loss are no numbers")
+        if not isinstance(self.published, bool) or not isinstance(self.evaluation_due, bool):
+            raise ValueError("what was published is not clear")
+        if self.best is not None and not (_is_number(self.best[0]) and is_count(self.best[1])):
+            raise ValueError("its best accuracy is no number")
+        if not isinstance(self.before, dict) or not all(_is_number(value) for value in self.before.values()):
+            raise ValueError("what it began with is not clear")
 
 
 @dataclass(frozen=True)
@@ -46,36 +87,58 @@ class LearnerState:
 class Checkpoint:
     """A run between two steps: the hyperparameters it goes on with, how far it is, and all weights it would need.
 
-    `progress` is the loop's own account, as JSON can hold it ("step" and "total_steps" among it); `published` the last
-    weights that were published, `best` those that measured best so far, empty before any were.
+    `published`: the last weights that were published, at first those of the start; `best`: those that measured best so
+    far, empty before any did.
     """
 
     hyperparameters: Hyperparameters
-    progress: Mapping[str, Any]
+    progress: Progress
     learner: LearnerState
     published: Weights
     best: Weights
 
-    @property
-    def step(self) -> int:
-        """Steps taken so far."""
-        return int(self.progress["step"])
+
+def is_count(value: object) -> bool:
+    """Whether `value` is a whole number that something may have been counted to."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _is_number(value: object) -> bool:
+    """Whether `value` is a finite number."""
+    right_type = isinstance(value, int | float) and not isinstance(value, bool)
+    return right_type and -sys.float_info.max <= value <= sys.float_info.max  # type: ignore[operator]
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Write it whole or not at all; raises UnwritableFileError."""
     parts = ((_LEARNER, checkpoint.learner.arrays), (_PUBLISHED, checkpoint.published), (_BEST, checkpoint.best))
     tensors = {
-        prefix + name: np.asarray(array, order="C") for prefix, arrays in parts for name, array in arrays.items()
+        prefix + name: np.ascontiguousarray(array).reshape(array.shape)
+        for prefix, arrays in parts
+        for name, array in arrays.items()
     }
     metadata = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "hyperparameters": json.dumps(checkpoint.hyperparameters.as_dict()),
-        "progress": json.dumps(dict(checkpoint.progress)),
+        "progress": json.dumps(asdict(checkpoint.progress)),
         "counters": json.dumps(dict(checkpoint.learner.counters)),
     }
-    write_atomically(path, save(tensors, metadata))
+    replace_atomically(path, lambda file: _write_safetensors(file, tensors, metadata))
+
+
+def _write_safetensors(file: BinaryIO, tensors: Mapping[str, HostArray], metadata: Mapping[str, str]) -> None:
+    """As safetensors' own `save` does, but for its copies of everything: this happens every few seconds."""
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
+    end = 0
+    for name, tensor in tensors.items():
+        begin, end = end, end + tensor.nbytes
+        header[name] = {"dtype": DTYPES[tensor.dtype.name], "shape": tensor.shape, "data_offsets": [begin, end]}
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(struct.pack("<Q", len(text)) + text)
+    for tensor in tensors.values():
+        file.write(tensor.data)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -83,28 +146,48 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
     Whether it fits a run, the run finds out: it compares every shape with its own.
     """
+    if not os.path.isfile(path):
+        raise CheckpointError(f"{path} is not a file; start the run anew")
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise CheckpointError(f"{path} is too large for a checkpoint; start the run anew")
-        with safe_open(path, framework="numpy") as file:
-            metadata = dict(file.metadata() or {})
-            if (metadata.get("format"), metadata.get("format_version")) != (FORMAT, FORMAT_VERSION):
-                raise CheckpointError(f"{path} is no checkpoint of this version of Inkling; start the run anew")
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        progress, counters = (_table(metadata[name]) for name in ("progress", "counters"))
-        hyperparameters = Hyperparameters.from_dict(json.loads(metadata["hyperparameters"]))
-    except CheckpointError:
-        raise
-    except (SafetensorError, OSError, MemoryError, ValueError, KeyError, RecursionError, HyperparameterError) as error:
+        return _checkpoint(path)
+    except HyperparameterError as error:
+        raise CheckpointError(f"{path} goes on with what cannot be: {error}; start the run anew") from None
+    except (
+        SafetensorError,
+        OSError,
+        MemoryError,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        RecursionError,
+    ) as error:
         reason = str(error).partition("\n")[0][:200]
         raise CheckpointError(f"{path} cannot be read ({reason}); start the run anew") from None
+
+
+def _checkpoint(path: Path) -> Checkpoint:
+    if os.path.getsize(path) > MAX_BYTES:
+        raise ValueError("it is too large")
+    with safe_open(path, framework="numpy") as file:
+        metadata = dict(file.metadata() or {})
+        if (metadata.get("format"), metadata.get("format_version")) != (FORMAT, FORMAT_VERSION):
+            raise ValueError("it is no checkpoint of this version of Inkling")
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     return Checkpoint(
-        hyperparameters,
-        progress,
-        LearnerState(_part(tensors, _LEARNER), counters),
+        Hyperparameters.from_dict(json.loads(metadata["hyperparameters"])),
+        _progress(_table(metadata["progress"])),
+        LearnerState(_part(tensors, _LEARNER), _table(metadata["counters"])),
         _part(tensors, _PUBLISHED),
         _part(tensors, _BEST),
     )
+
+
+def _progress(values: dict[str, Any]) -> Progress:
+    if values["best"] is not None:
+        accuracy, step = values["best"]
+        values["best"] = (accuracy, step)
+    return Progress(**values)
 
 
 def _table(text: str) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class StepsCompleted:
 
 @dataclass(frozen=True)
 class Evaluated:
-    """The network as it stands, measured on a whole set: "validation" or "test"."""
+    """The network as it stands, measured on a whole set: "validation", "test", or "mine", the user's own digits."""
 
     step: int
     samples: int
@@ -81,7 +81,8 @@ class TrainingEnded:
     is None where nothing is held out. `learned` is False if these are still the start weights: no step was made, or the
     run diverged or failed before any were published. `seconds_to_target` is None unless the target was reached.
     `reason` says in one sentence why a run failed: its device could not go on; the weights are then the last that were
-    published.
+    published. `mine_accuracy` is that on the user's own digits, where the run learned from such; those before are of
+    the network it began with, where it was given one.
     """
 
     outcome: str
@@ -96,6 +97,9 @@ class TrainingEnded:
     learned: bool
     weights: Weights
     reason: str = ""
+    mine_accuracy: float | None = None
+    test_accuracy_before: float | None = None
+    mine_accuracy_before: float | None = None
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,17 @@
 import math
 import threading
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 
 from core.nn.layers.dropout import Dropout
-from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
+from core.nn.network import weight_shapes
+from core.training.checkpoint import Weights
+from core.training.hyperparameters import CHANGEABLE, INPUT_SHAPE, HyperparameterError, Hyperparameters
 from core.training.presets import find_preset
+
+MOST_OF_MINE = 0.9
+"""The highest share of own digits: with more, what MNIST taught would be forgotten."""
 
 
 @dataclass(frozen=True)
@@ -15,6 +21,9 @@ class TrainingJob:
     """All that determines a run. `until_accuracy` (0..1): stop once the test accuracy reaches it.
 
     `data` is the name of the set (core.digits.downloads), which whoever runs the job loads.
+    `mine` (0 to `MOST_OF_MINE`): the share of the user's own digits among the training digits, synthetic ink apart;
+    they are those of the file `my_digits`, None for the usual one.
+    `start`: the weights to begin with, None for fresh ones. A checkpoint tells how a run began; it needs none.
     """
 
     preset: str
@@ -22,6 +31,9 @@ class TrainingJob:
     device_key: str = "auto"
     until_accuracy: float | None = None
     data: str = "mnist"
+    mine: float = 0.0
+    my_digits: Path | None = None
+    start: Weights | None = field(default=None, compare=False, repr=False)
 
 
 class TrainingControl:
@@ -83,9 +95,9 @@ class TrainingControl:
 
 def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -> None:
     """Raises HyperparameterError if a run cannot go on with `after`: only `CHANGEABLE` choices may differ."""
-    for field in fields(Hyperparameters):
-        if field.name not in CHANGEABLE and getattr(before, field.name) != getattr(after, field.name):
-            words = field.name.replace("_", " ")
+    for name in (choice.name for choice in fields(Hyperparameters)):
+        if name not in CHANGEABLE and getattr(before, name) != getattr(after, name):
+            words = name.replace("_", " ")
             raise HyperparameterError(f"{words} cannot be changed while training; it counts from the next run on")
     if before.network != after.network:
         old, new = (find_preset(preset).build_layers(chosen.network) for chosen in (before, after))
@@ -97,6 +109,17 @@ def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -
             raise HyperparameterError(
                 "of the network, only dropout can be changed while training; the rest counts from the next run on"
             )
+
+
+def check_start(job: TrainingJob) -> None:
+    """Raises HyperparameterError if the weights to begin with are those of another network."""
+    if job.start is None:
+        return
+    wanted = weight_shapes(find_preset(job.preset).build_layers(job.hyperparameters.network), INPUT_SHAPE)
+    if {name: values.shape for name, values in job.start.items()} != wanted:
+        raise HyperparameterError(
+            "the network to begin with has other layers than the one to be trained; choose its preset and its network"
+        )
 
 
 def _settings(layer: object) -> dict[str, object]:

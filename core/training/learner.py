@@ -4,9 +4,8 @@ It is a room of its own because more than the loop takes such steps: the search 
 the very same. Which batch comes next, at which rate, and when to look is up to whoever asks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from core.digits.mixture import with_synthetic_ink
 from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
 from core.nn.optimizers import OPTIMIZERS
-from core.training.checkpoint import LearnerState
+from core.training.checkpoint import LearnerState, Weights, is_count
 from core.training.evaluation import DeviceDataset, samples_last
 from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
 from core.training.presets import Preset, find_preset
@@ -53,7 +52,7 @@ class Learner:
             self._workspace = Workspace(self.device, np.intp)
         self.records = True
         """Whether steps are recorded, where the device can; if not, every step asks each part anew."""
-        self._pass_began: Any = None
+        self._pass_began = self._shuffle_rng.bit_generator.state
         self._taken = 0
         self._recorded: dict[tuple[int, tuple[int, int]], Callable[[], None]] = {}
         self.apply(chosen)
@@ -70,6 +69,13 @@ class Learner:
             if isinstance(mine, Dropout) and isinstance(wanted, Dropout):
                 mine.rate = wanted.rate
         self._recorded.clear()
+
+    def begin_with(self, weights: Weights) -> None:
+        """Learn on from `weights` in place of fresh ones; raises ValueError if they are of another network."""
+        with self.device.activate():
+            self.network.load_weights(weights)
+            if self.average is not None:
+                self.average.network.parameters[...] = self.network.parameters
 
     def batches(self, skip: int = 0) -> Iterator[HostArray]:
         """One pass over the digits in a new random order: their rows, a batch at a time, the last what is left.
@@ -135,8 +141,8 @@ class Learner:
         """What `restore` wants to go on from here; between the batches of a pass, from the pass's start on."""
         with self.device.activate():
             arrays = {name: self.device.to_host(array) for name, array in self._state_arrays().items()}
-        within_a_pass = 0 < self._taken < -(-len(self.data) // self.hyperparameters.batch_size)
-        shuffle = self._pass_began if within_a_pass else self._shuffle_rng.bit_generator.state
+        pass_goes_on = self._taken < -(-len(self.data) // self.hyperparameters.batch_size)
+        shuffle = self._pass_began if pass_goes_on else self._shuffle_rng.bit_generator.state
         generators = [shuffle, *(rng.bit_generator.state for rng in self._generators())]
         counters = {
             "optimizer_steps": self.optimizer.steps,
@@ -152,19 +158,22 @@ class Learner:
         Raises ValueError if it is of another, KeyError or TypeError if it is none; this learner is of no use then.
         """
         mine = self._state_arrays()
-        if {name: array.shape for name, array in mine.items()} != {n: a.shape for n, a in state.arrays.items()}:
+        if _kinds(mine) != _kinds(state.arrays):
             raise ValueError("the state is that of another network or optimizer")
+        names = ("optimizer_steps", "average_steps", "digits_since_report")
+        optimizer_steps, average_steps, digits_since_report = (state.counters[name] for name in names)
+        if not all(is_count(state.counters[name]) for name in names):
+            raise ValueError("the state counts what cannot be counted")
+        generators = (self._shuffle_rng, *self._generators())
+        for rng, told in zip(generators, state.counters["generators"], strict=True):
+            rng.bit_generator.state = told
+        self._pass_began = self._shuffle_rng.bit_generator.state
         with self.device.activate():
             for name, array in mine.items():
-                array[...] = self.device.to_device(state.arrays[name].astype(array.dtype))
-        counters = state.counters
-        self.optimizer.steps = int(counters["optimizer_steps"])
-        self._tally.count = int(counters["digits_since_report"])
+                array[...] = self.device.to_device(state.arrays[name])
+        self.optimizer.steps, self._tally.count = optimizer_steps, digits_since_report
         if self.average is not None:
-            self.average.steps = int(counters["average_steps"])
-        generators = (self._shuffle_rng, *self._generators())
-        for rng, told in zip(generators, counters["generators"], strict=True):
-            rng.bit_generator.state = told
+            self.average.steps = average_steps
 
     def _state_arrays(self) -> dict[str, Array]:
         arrays = {"parameters": self.network.parameters, "state": self.network.state, **self._tally.sums()}
@@ -192,6 +201,10 @@ class Learner:
         with self.device.activate():
             self.average.copy_state()
         return self.average.network
+
+
+def _kinds(arrays: Mapping[str, Array]) -> dict[str, tuple[tuple[int, ...], DTypeLike]]:
+    return {name: (array.shape, array.dtype) for name, array in arrays.items()}
 
 
 def _check_batch_size(chosen: Hyperparameters, digits: Dataset) -> None:

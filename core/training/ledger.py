@@ -2,13 +2,14 @@
 
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.training.events import OUTCOMES
-from core.training.run_folder import CHECKPOINT, RUN, RunError, RunFolder, RunInfo
+from core.training.run_folder import RUN, RunError, RunFolder
+from core.training.run_info import RunInfo, is_device_key
 
 RUNNING, INTERRUPTED, DAMAGED = "running", "interrupted", "damaged"
 """States besides the outcomes: somebody is writing it; it ended without a word; its folder cannot be read."""
@@ -34,29 +35,30 @@ class RunSummary:
     path: Path
     info: RunInfo | None
     state: str
-    device_key: str
-    steps: int
-    total_steps: int
-    train_seconds: float
-    test_accuracy: float | None
-    validation_accuracy: float | None
-    curves: Mapping[str, Curve]
-    ended: Mapping[str, Any] | None
+    device_key: str = ""
+    steps: int = 0
+    total_steps: int = 0
+    train_seconds: float = 0.0
+    test_accuracy: float | None = None
+    validation_accuracy: float | None = None
+    curves: Mapping[str, Curve] = field(default_factory=dict)
+    ended: Mapping[str, Any] | None = None
     problem: str = ""
 
     @property
     def can_go_on(self) -> bool:
         """Whether there is something left of it to do."""
-        return self.info is not None and self.state in (INTERRUPTED, "stopped", "failed")
+        return self.state in (INTERRUPTED, "stopped", "failed")
 
 
 def list_runs(root: Path) -> list[RunSummary]:
     """The runs in the folders of `root`, the latest first; what holds no run is passed over. Never raises."""
     try:
-        folders = sorted((Path(entry.path) for entry in os.scandir(root) if entry.is_dir()), reverse=True)
+        folders = [Path(entry.path) for entry in os.scandir(root)]
     except OSError:
         return []
-    return [summarize(RunFolder(folder)) for folder in folders if (folder / RUN).exists()]
+    runs = [summarize(RunFolder(folder)) for folder in folders if os.path.lexists(folder / RUN)]
+    return sorted(runs, key=lambda run: ("" if run.info is None else run.info.created, run.path), reverse=True)
 
 
 def summarize(folder: RunFolder) -> RunSummary:
@@ -64,57 +66,29 @@ def summarize(folder: RunFolder) -> RunSummary:
     try:
         info = folder.info()
     except RunError as error:
-        return RunSummary(folder.path, None, DAMAGED, "", 0, 0, 0.0, None, None, {}, None, str(error))
-    told = list(folder.events())
-    started = next((event for event in told if event["event"] == "TrainingStarted"), {})
-    ended = next((event for event in reversed(told) if event["event"] == "TrainingEnded"), None)
-    curves = {split: _curve(told, split) for split in ("train", "validation", "test")}
-    changed = [event for event in told if event["event"] == "HyperparametersChanged"]
+        return RunSummary(folder.path, None, DAMAGED, problem=str(error))
+    # Before the events are read: who ends in between has told all of them.
+    running = folder.is_locked()
+    account = _Account(info.job.device_key)
+    for told in folder.events():
+        account.add(told)
+    outcome = None if account.ended is None else account.ended.get("outcome")
     return RunSummary(
         path=folder.path,
         info=info,
-        state=_state(folder, ended),
-        device_key=str(started.get("device_key", info.job.device_key)),
-        steps=int(_number((told or [{}])[-1].get("step" if ended is None else "steps")) or 0),
-        total_steps=int(_number([started, *changed][-1].get("total_steps")) or 0),
-        train_seconds=max((_number(event.get("train_seconds")) or 0.0 for event in told), default=0.0),
-        test_accuracy=_last(ended, "test_accuracy", curves["test"]),
-        validation_accuracy=_last(ended, "validation_accuracy", curves["validation"]),
-        curves={split: curve for split, curve in curves.items() if curve.samples},
-        ended=ended,
+        state=RUNNING if running else str(outcome) if outcome in OUTCOMES else INTERRUPTED,
+        device_key=account.device_key,
+        steps=account.steps,
+        total_steps=account.total_steps,
+        train_seconds=account.train_seconds,
+        test_accuracy=account.last_accuracy("test"),
+        validation_accuracy=account.last_accuracy("validation"),
+        curves=account.curves(),
+        ended=account.ended,
     )
 
 
-def has_checkpoint(folder: RunFolder) -> bool:
-    """Whether a run could go on from where it was, rather than from its start."""
-    return (folder.path / CHECKPOINT).exists()
-
-
-def _state(folder: RunFolder, ended: Mapping[str, Any] | None) -> str:
-    if folder.is_locked():
-        return RUNNING
-    outcome = None if ended is None else ended.get("outcome")
-    return str(outcome) if outcome in OUTCOMES else INTERRUPTED
-
-
-def _curve(told: Sequence[Mapping[str, Any]], split: str) -> Curve:
-    kind = "StepsCompleted" if split == "train" else "Evaluated"
-    points = [
-        [_number(event.get(name)) for name in ("samples", "train_seconds", "accuracy")]
-        for event in told
-        if event["event"] == kind and (split == "train" or event.get("split") == split)
-    ]
-    sound = [point for point in points if None not in point]
-    samples, seconds, accuracy = zip(*sound, strict=True) if sound else ((), (), ())
-    return Curve(samples, seconds, accuracy)
-
-
-def _last(ended: Mapping[str, Any] | None, name: str, curve: Curve) -> float | None:
-    value = None if ended is None else _number(ended.get(name))
-    return value if value is not None else (curve.accuracy[-1] if curve.accuracy else None)
-
-
-def _number(value: Any) -> float | None:
+def number(value: object) -> float | None:
     """A finite number, or None for whatever else a file may say there."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -122,3 +96,46 @@ def _number(value: Any) -> float | None:
         return float(value) if math.isfinite(value) else None
     except OverflowError:
         return None
+
+
+def _share(value: object) -> float | None:
+    """A number from 0 to 1, or None."""
+    share = number(value)
+    return share if share is not None and 0 <= share <= 1 else None
+
+
+class _Account:
+    """What a run's events add up to, taken one by one: only the curves of a long run are kept."""
+
+    def __init__(self, device_key: str) -> None:
+        self.device_key = device_key
+        self.steps = self.total_steps = 0
+        self.train_seconds = 0.0
+        self.ended: dict[str, Any] | None = None
+        self._points: dict[str, list[tuple[float, float, float]]] = {}
+
+    def add(self, told: dict[str, Any]) -> None:
+        kind = told["event"]
+        self.steps = int(number(told.get("steps", told.get("step"))) or self.steps)
+        self.total_steps = int(number(told.get("total_steps")) or self.total_steps)
+        self.train_seconds = number(told.get("train_seconds")) or self.train_seconds
+        if kind == "TrainingStarted" and is_device_key(told.get("device_key")):
+            self.device_key = told["device_key"]
+        elif kind == "TrainingEnded":
+            self.ended = told
+        elif kind in ("StepsCompleted", "Evaluated"):
+            self._add_point("train" if kind == "StepsCompleted" else str(told.get("split")), told)
+
+    def _add_point(self, split: str, told: Mapping[str, Any]) -> None:
+        samples, seconds = (number(told.get(name)) for name in ("samples", "train_seconds"))
+        accuracy = _share(told.get("accuracy"))
+        if split in ("train", "validation", "test") and not (samples is None or seconds is None or accuracy is None):
+            self._points.setdefault(split, []).append((samples, seconds, accuracy))
+
+    def curves(self) -> dict[str, Curve]:
+        return {split: Curve(*zip(*points, strict=True)) for split, points in self._points.items()}
+
+    def last_accuracy(self, split: str) -> float | None:
+        """As measured in the end, or else as last measured on the way."""
+        ended = None if self.ended is None else _share(self.ended.get(f"{split}_accuracy"))
+        return ended if ended is not None or split not in self._points else self._points[split][-1][2]

@@ -2,14 +2,11 @@
 
 Weights are stored as float16 unless float32 or int8 is asked for (see core.training.storage): half the size, and no
 digit is read differently for it in practice. A file is untrusted: names, shapes, dtypes and numbers are all checked
-against what its own metadata says before anything is built from it, and it is never executed. Writing is atomic: a file
-is either the old or the new one.
+against what its own metadata says before anything is built from it, and it is never executed.
 """
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from core import VERSION
+from core.atomic_file import UnwritableFileError, check_writable, write_atomically
 from core.device import HostArray
 from core.nn.network import weight_shapes
 from core.training.events import Weights
@@ -72,7 +70,10 @@ def save_model(path: Path, model: Model, precision: str = "float16") -> None:
         content = _content(model, precision)
     except PrecisionError as error:
         raise WeightsTooLargeError(f"{error}; save {path.name} as float32 instead") from None
-    _write_atomically(path, content)
+    try:
+        write_atomically(path, content)
+    except UnwritableFileError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def file_size(model: Model, precision: str) -> int:
@@ -87,17 +88,10 @@ def as_stored(model: Model, precision: str) -> Model:
 
 def check_can_save(path: Path) -> None:
     """Find out before a long training whether `path` can be written; raises ModelFileError if not."""
-    _check_replaceable(path)
-    path = Path(os.path.realpath(path))
-    if not os.path.isdir(path.parent):
-        raise ModelFileError(f"the folder of {path} does not exist; make it first")
     try:
-        with contextlib.suppress(FileNotFoundError):
-            path.lstat()  # A name too long for the system shows here.
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise _cannot_write(path, error) from None
+        check_writable(path)
+    except UnwritableFileError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def load_model(path: Path) -> Model:
@@ -186,41 +180,3 @@ def _sound(path: Path, tensors: Mapping[str, HostArray]) -> dict[str, HostArray]
         if not np.isfinite(w).all():
             raise ModelFileError(f"{path} holds weights that are not finite numbers (in {name}); choose another file")
     return weights
-
-
-def _check_replaceable(path: Path) -> None:
-    """Only files are replaced: never a folder, a device or a pipe."""
-    if os.path.isdir(path):
-        raise ModelFileError(f"{path} is a folder; name a file in it")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise ModelFileError(f"{path} is not a file that can be replaced; choose another name")
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    _check_replaceable(path)
-    path = Path(os.path.realpath(path))  # A link stays, and what it points at is replaced.
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".inkling-", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(path)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-        raise _cannot_write(path, error) from None
-
-
-def _cannot_write(path: Path, error: OSError) -> ModelFileError:
-    return ModelFileError(f"{path} cannot be written: {error.strerror or error}; choose another place")
-
-
-def _umask() -> int:
-    """The process's mask of file permissions, which a temporary file does not follow by itself."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -9,12 +9,13 @@
 Nothing of it is trusted when it is read: folders are copied from stick to stick, edited and cut short.
 """
 
+import contextlib
 import json
+import os
 import platform
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,39 +25,30 @@ from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from core import VERSION
-from core.atomic_file import UnwritableFileError, write_atomically
+from core.atomic_file import TEMPORARY, UnwritableFileError, write_atomically
 from core.training.checkpoint import Checkpoint, load_checkpoint
 from core.training.events import Event
-from core.training.hyperparameters import HyperparameterError, Hyperparameters
 from core.training.job import TrainingJob
-from core.training.presets import UnknownPresetError, find_preset
+from core.training.run_info import MAX_NAME, MAX_NOTE, RunInfo, from_json, to_json
 
-FORMAT, FORMAT_VERSION = "inkling-run", 1
-RUN, EVENTS, CHECKPOINT, LAST, BEST = (
+RUN, EVENTS, CHECKPOINT, LAST, BEST, LOCK = (
     "run.json",
     "events.jsonl",
     "checkpoint.safetensors",
     "last.safetensors",
     "best.safetensors",
+    "lock",
 )
-MAX_RUN_BYTES = 1024 * 1024
-MAX_EVENT_BYTES = 256 * 2**20
-MAX_NAME, MAX_NOTE = 200, 20_000
+MAX_RUN_BYTES = 2**20
+MAX_EVENTS_BYTES = 256 * 2**20
+"""Enough for 10,000 epochs of MNIST and more; of a longer file, only the beginning is read."""
+MAX_LINE_BYTES = 2**16
+LOCK_SECONDS = 1.0
+"""How long to wait for who only asks whether the folder is in use."""
 
 
 class RunError(ValueError):
     """A run's folder that cannot be used; the message names it, says what is wrong and what to do."""
-
-
-@dataclass(frozen=True)
-class RunInfo:
-    """What run.json holds. `created` is UTC, ISO 8601; `versions` are those of the programs that took part."""
-
-    job: TrainingJob
-    created: str
-    versions: Mapping[str, str]
-    name: str = ""
-    note: str = ""
 
 
 def default_runs_folder() -> Path:
@@ -74,29 +66,32 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = FileLock(path / "lock", timeout=0)
+        self._lock = FileLock(path / LOCK)
 
     def create(self, job: TrainingJob) -> None:
         """Make the folder, for `job`; raises RunError if there is one with something in it, or if it cannot be made."""
         try:
-            if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
-                raise RunError(f"{self.path} is not empty; name a new folder for the run, or resume the one in it")
             self.path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise RunError(f"{self.path} is not a folder; name a new one for the run") from None
         except OSError as error:
             raise RunError(f"{self.path} cannot be made: {error.strerror or error}; choose another folder") from None
-        versions = {"inkling": VERSION, "python": platform.python_version(), "numpy": np.__version__}
-        self._write_info(RunInfo(job, datetime.now(UTC).isoformat(timespec="seconds"), versions))
+        with self.locked():
+            if set(os.listdir(self.path)) > {LOCK}:
+                raise RunError(f"{self.path} is not empty; name a new folder for the run, or resume the one in it")
+            versions = {"inkling": VERSION, "python": platform.python_version(), "numpy": np.__version__}
+            self._write_info(RunInfo(job, datetime.now(UTC).isoformat(timespec="seconds"), versions))
 
     def info(self) -> RunInfo:
         """What was to be done; raises RunError if the folder does not say."""
         path = self.path / RUN
+        if not os.path.isfile(path):
+            raise RunError(f"{self.path} holds no run; name the folder of one")
         try:
             if path.stat().st_size > MAX_RUN_BYTES:
                 raise ValueError("it is too long")
-            return _info(json.loads(path.read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise RunError(f"{self.path} holds no run; name the folder of one") from None
+            return from_json(path.read_bytes())
+        except (OSError, ValueError) as error:
             raise RunError(f"{path} cannot be read ({str(error)[:200]}); the run in it cannot go on") from None
 
     def rename(self, name: str, note: str) -> None:
@@ -104,33 +99,24 @@ class RunFolder:
         self._write_info(replace(self.info(), name=name[:MAX_NAME], note=note[:MAX_NOTE]))
 
     def _write_info(self, info: RunInfo) -> None:
-        values = {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "preset": info.job.preset,
-            "hyperparameters": info.job.hyperparameters.as_dict(),
-            "device": info.job.device_key,
-            "until_accuracy": info.job.until_accuracy,
-            "seed": info.job.hyperparameters.seed,
-            "created": info.created,
-            "versions": dict(info.versions),
-            "name": info.name,
-            "note": info.note,
-        }
+        self._write(RUN, to_json(info))
+
+    def _write(self, name: str, content: bytes) -> None:
         try:
-            write_atomically(self.path / RUN, json.dumps(values, indent=1, ensure_ascii=False).encode())
+            write_atomically(self.path / name, content)
         except UnwritableFileError as error:
             raise RunError(str(error)) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """To be held while writing; raises RunError if another holds it, or if the folder cannot be written."""
+        """To be held while writing, also more than once; raises RunError if another holds it, or nobody can write."""
         try:
-            self._lock.acquire()
+            self._lock.acquire(timeout=LOCK_SECONDS)
         except Timeout:
             raise RunError(f"another window or command is writing to {self.path}; end that first") from None
-        except OSError as error:
-            raise RunError(f"{self.path} cannot be written: {error.strerror or error}; choose another folder") from None
+        except (OSError, NotImplementedError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise RunError(f"{self.path} cannot be written: {reason}; choose another, or copy it there") from None
         try:
             yield
         finally:
@@ -138,23 +124,24 @@ class RunFolder:
 
     def is_locked(self) -> bool:
         """Whether somebody is writing here, this process or another."""
-        if not (self.path / "lock").exists():
+        if not os.path.isfile(self.path / LOCK):
             return False
         try:
-            with FileLock(self.path / "lock", timeout=0):
+            with FileLock(self.path / LOCK, timeout=0):
                 return False
         except Timeout:
             return True
-        except OSError:  # Where this cannot write, neither can others.
+        except (OSError, NotImplementedError):  # Where this cannot write, neither can others.
             return False
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What the run told, in order, each with its kind under "event"; ends where the file is damaged or missing."""
+        path = self.path / EVENTS
+        if not os.path.isfile(path):
+            return
         try:
-            with (self.path / EVENTS).open("rb") as file:
-                for line in file:
-                    if file.tell() > MAX_EVENT_BYTES or not line.endswith(b"\n"):
-                        return
+            with path.open("rb") as file:
+                while (line := file.readline(MAX_LINE_BYTES)).endswith(b"\n") and file.tell() <= MAX_EVENTS_BYTES:
                     values = json.loads(line)
                     if not isinstance(values, dict) or not isinstance(values.get("event"), str):
                         return
@@ -165,15 +152,17 @@ class RunFolder:
     def checkpoint(self) -> Checkpoint | None:
         """The state to go on from, None if none was reached; raises CheckpointError if it cannot be read."""
         path = self.path / CHECKPOINT
-        return load_checkpoint(path) if path.exists() else None
+        return load_checkpoint(path) if os.path.lexists(path) else None
 
-    def forget_after(self, step: int) -> None:
-        """Take out of the events all that came after `step`, which is about to be done again; raises RunError."""
-        kept = [told for told in self.events() if told["event"] != "TrainingEnded" and _step(told) <= step]
-        try:
-            write_atomically(self.path / EVENTS, b"".join(as_line(told) for told in kept))
-        except UnwritableFileError as error:
-            raise RunError(str(error)) from None
+    def go_back_to(self, step: int) -> None:
+        """Forget all that was told after `step`, which is about to be done again, and what a crash left half written.
+
+        Raises RunError.
+        """
+        self._write(EVENTS, b"".join(as_line(told) for told in self.events() if _was_told_before(told, step)))
+        for leftover in self.path.glob(f"{TEMPORARY}*"):
+            with contextlib.suppress(OSError):
+                leftover.unlink()
 
 
 def as_line(told: Mapping[str, Any]) -> bytes:
@@ -189,28 +178,12 @@ def told_by(event: Event) -> dict[str, Any]:
     return {"event": type(event).__name__, **{k: dict(v) if isinstance(v, Mapping) else v for k, v in values.items()}}
 
 
-def _step(told: Mapping[str, Any]) -> int:
-    step = told.get("step", 0)
-    return step if isinstance(step, int) else 0
-
-
-def _info(values: Any) -> RunInfo:
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
-        raise ValueError("it describes no run")
-    if values.get("format_version") != FORMAT_VERSION:
-        raise ValueError("it was written by another version of Inkling")
-    try:
-        preset = find_preset(values["preset"]).name
-        hyperparameters = Hyperparameters.from_dict(values["hyperparameters"])
-    except (HyperparameterError, UnknownPresetError) as error:
-        raise ValueError(str(error)) from None
-    device, until, versions = values["device"], values["until_accuracy"], values["versions"]
-    texts = [values["created"], values["name"], values["note"]]
-    if not isinstance(device, str) or not re.fullmatch(r"[a-z]+(:\d{1,3})?", device):
-        raise ValueError("its device is none")
-    if until is not None and not (isinstance(until, int | float) and 0 <= until <= 1):
-        raise ValueError("its target accuracy is none")
-    if not isinstance(versions, dict) or not all(isinstance(text, str) for text in (*texts, *versions.values())):
-        raise ValueError("its notes are no text")
-    job = TrainingJob(preset, hyperparameters, device, None if until is None else float(until))
-    return RunInfo(job, texts[0], versions, texts[1][:MAX_NAME], texts[2][:MAX_NOTE])
+def _was_told_before(told: Mapping[str, Any], step: int) -> bool:
+    """Whether a run that goes on from a checkpoint after `step` does not tell it again."""
+    at = told.get("step")
+    if told["event"] in ("TrainingStarted", "TrainingEnded"):
+        return told["event"] == "TrainingStarted" and step > 0
+    if not isinstance(at, int):
+        return False
+    # A change that counts from the next step on came after the checkpoint.
+    return at < step if told["event"] == "HyperparametersChanged" else at <= step

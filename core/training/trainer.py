@@ -5,7 +5,7 @@ each time. What runs between two events is the consumer's affair: nothing here w
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,7 @@ from core.device import Device, DeviceError, HostArray
 from core.digits.dataset import Dataset, Splits
 from core.nn.network import Network
 from core.nn.schedules import SCHEDULES, warmed_up
-from core.training.checkpoint import Checkpoint, CheckpointError
+from core.training.checkpoint import Checkpoint, CheckpointError, Progress
 from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
     Checkpointed,
@@ -31,11 +31,13 @@ from core.training.hyperparameters import (
     CHANGEABLE,
     CLASSES,
     INPUT_SHAPE,
+    RANGES,
     Hyperparameters,
 )
 from core.training.job import TrainingControl as TrainingControl
 from core.training.job import TrainingJob as TrainingJob
 from core.training.job import check_change as check_change
+from core.training.job import check_start
 from core.training.learner import Learner
 from core.training.presets import find_preset
 
@@ -51,8 +53,8 @@ def train(
     it would have been without the break.
 
     Raises DeviceError if the device cannot compute, DatasetError if the batch is larger than the training set,
-    UnknownPresetError for a preset that does not exist, CheckpointError for a checkpoint of another job; nothing has
-    been done then.
+    UnknownPresetError for a preset that does not exist, HyperparameterError if the weights to begin with are those of
+    another network, CheckpointError for a checkpoint of another job; nothing has been done then.
     """
     run = _Run(job, splits, control or TrainingControl())
     if since is not None:
@@ -64,11 +66,15 @@ class _Run:
     def __init__(self, job: TrainingJob, splits: Splits, control: TrainingControl) -> None:
         self.job, self.splits, self.control = job, splits, control
         chosen = job.hyperparameters
+        check_start(job)
         self.learner = Learner(job.preset, chosen, job.device_key, splits.train)
         self.device, self.network = self.learner.device, self.learner.network
+        if job.start is not None:
+            self.learner.begin_with(job.start)
         with self.device.activate():
             self.test_set = self._to_measure(splits.test)
             self.validation_set = self._to_measure(splits.validation) if splits.validation else None
+            self.mine_set = self._to_measure(splits.mine) if splits.mine else None
         self.steps_per_epoch = -(-len(self.learner.data) // chosen.batch_size)
         self.step = self.samples = 0
         self.train_seconds = 0.0
@@ -76,8 +82,9 @@ class _Run:
         self.seconds_to_target: float | None = None
         self.outcome = "completed"
         self.finite_weights: Weights = self.network.export_weights()
-        self.published = False
+        self.published = self.evaluation_due = False
         self.best: tuple[float, int, Weights] | None = None
+        self.before: dict[str, float] = {}
         self._apply(chosen)
 
     def _to_measure(self, dataset: Dataset) -> DeviceDataset:
@@ -107,13 +114,27 @@ class _Run:
             self.steps_per_epoch,
             self.total_steps,
         )
-        while self.step < self.total_steps and self.outcome == "completed":
+        if self.job.start is not None and not self.before:
+            yield from self._beginning()
+        if self.evaluation_due:
+            self.evaluation_due = False
+            yield from self._evaluations()
+        while self.step < self.total_steps and self.outcome == "completed" and not self._has_lost_patience():
             yield from self._epoch()
-            if self._has_lost_patience():
-                break
         if self.control.checkpoint_at_end and self.outcome in ("completed", "stopped"):
             yield Checkpointed(self._checkpoint())
         yield self._ended()
+
+    def _beginning(self) -> Iterator[Event]:
+        """Measure the network it was given, and tell the state to go on from: no other record has those weights."""
+        measured = {split: self._measure(data) for split, data in self._kept_apart().items()}
+        self.before = {split: result.accuracy for split, result in measured.items() if result is not None}
+        if self.control.checkpoint_at_end:
+            yield Checkpointed(self._checkpoint())
+
+    def _kept_apart(self) -> dict[str, DeviceDataset]:
+        """The sets that tell what was won and what forgotten."""
+        return {"test": self.test_set} | ({} if self.mine_set is None else {"mine": self.mine_set})
 
     def _epoch(self) -> Iterator[Event]:
         """One pass over the training digits; leaves early, with another outcome, when the run is to end."""
@@ -137,15 +158,17 @@ class _Run:
                 yield Checkpointed(self._checkpoint())
 
     def _checkpoint(self) -> Checkpoint:
-        progress = {
-            "step": self.step,
-            "samples": self.samples,
-            "train_seconds": self.train_seconds,
-            "train_loss": self.last_loss,
-            "published": self.published,
-            "best": None if self.best is None else self.best[:2],
-            "total_steps": self.total_steps,
-        }
+        progress = Progress(
+            self.step,
+            self.total_steps,
+            self.samples,
+            self.train_seconds,
+            self.last_loss,
+            self.published,
+            None if self.best is None else self.best[:2],
+            self.evaluation_due,
+            self.before,
+        )
         best = {} if self.best is None else self.best[2]
         return Checkpoint(self.hyperparameters, progress, self.learner.state(), self.finite_weights, best)
 
@@ -154,16 +177,31 @@ class _Run:
         progress = since.progress
         try:
             check_change(self.job.preset, self.hyperparameters, since.hyperparameters)
+            self._check_fits(since)
             self.learner.restore(since.learner)
-            self.step, self.samples = int(progress["step"]), int(progress["samples"])
-            self.train_seconds, self.last_loss = float(progress["train_seconds"]), progress["train_loss"]
-            self.published, self.finite_weights = bool(progress["published"]), since.published
-            if progress["best"] is not None:
-                self.best = (float(progress["best"][0]), int(progress["best"][1]), since.best)
-            self._apply(since.hyperparameters)
-            self.total_steps = int(progress["total_steps"])
-        except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise CheckpointError(f"the checkpoint does not belong to this run ({error}); start the run anew") from None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
+            reason = str(error)[:200]
+            raise CheckpointError(f"the checkpoint does not belong to this run ({reason}); start it anew") from None
+        self.step, self.samples = progress.step, progress.samples
+        self.train_seconds, self.last_loss = progress.train_seconds, progress.train_loss
+        self.published, self.finite_weights = progress.published, since.published
+        self.best = None if progress.best is None else (*progress.best, since.best)
+        self.evaluation_due, self.before = progress.evaluation_due, dict(progress.before)
+        self._apply(since.hyperparameters)
+        self.total_steps = progress.total_steps
+
+    def _check_fits(self, since: Checkpoint) -> None:
+        """Raises ValueError if a run of this job can never have been at `since`."""
+        epochs, steps_within = divmod(since.progress.step, self.steps_per_epoch)
+        samples = epochs * len(self.learner.data) + steps_within * self.hyperparameters.batch_size
+        longest = int(RANGES["epochs"].maximum) * self.steps_per_epoch
+        if since.progress.samples != samples or since.progress.total_steps > longest:
+            raise ValueError("it is that of a run with other digits")
+        mine = _kinds(self.finite_weights)
+        if _kinds(since.published) != mine or _kinds(since.best) != ({} if since.progress.best is None else mine):
+            raise ValueError("its weights are those of another network")
+        if not _all_finite(since.published) or not _all_finite(since.best):
+            raise ValueError("its weights are not finite numbers")
 
     def _take_change(self) -> Iterator[Event]:
         wanted, before = self.control.take_change(), self.hyperparameters
@@ -211,17 +249,23 @@ class _Run:
             return
         self.finite_weights, self.published = weights, True
         yield WeightsPublished(self.step, weights)
+        if None in measured.values():
+            # Told to stop in the midst of it: all of it is done again if the run goes on.
+            self.outcome, self.evaluation_due = "stopped", True
+            return
         for split, result in measured.items():
-            if result is not None:
-                self._look_at_target(split, result.accuracy)
-                self._look_at_best(split, result.accuracy, weights)
-                yield self._evaluated(split, result)
+            assert result is not None
+            self._look_at_target(split, result.accuracy)
+            self._look_at_best(split, result.accuracy, weights)
+            yield self._evaluated(split, result)
 
     def _watched(self) -> dict[str, DeviceDataset]:
         """The sets the run is measured on as it goes: the test set only where nothing is held out, or as a target."""
         watched = {} if self.validation_set is None else {"validation": self.validation_set}
         if self.validation_set is None or self.job.until_accuracy is not None:
             watched["test"] = self.test_set
+        if self.mine_set is not None:
+            watched["mine"] = self.mine_set
         return watched
 
     def _measure(self, data: DeviceDataset) -> Measured | None:
@@ -239,7 +283,7 @@ class _Run:
 
     def _has_lost_patience(self) -> bool:
         patience = self.hyperparameters.patience
-        if not patience or self.best is None:
+        if not patience or self.best is None or self.step % self.steps_per_epoch:
             return False
         return self.step - self.best[1] >= patience * self.steps_per_epoch
 
@@ -266,7 +310,7 @@ class _Run:
         learned = self.published if went_astray else self.step > 0
         with self.device.activate():
             network.load_weights(weights)
-        return self._end(network, weights, self.validation_set, self.test_set, learned)
+        return self._end(network, weights, (self.validation_set, self.test_set, self.mine_set), learned)
 
     def _failed(self, reason: str) -> TrainingEnded:
         """The end of a run whose device cannot go on: measured on the CPU, since the device may not even answer."""
@@ -275,25 +319,21 @@ class _Run:
         cpu = Device()
         network = Network(find_preset(self.job.preset).build_layers(self.hyperparameters.network), INPUT_SHAPE, cpu)
         network.load_weights(weights)
-        validation, test = (
+        sets = (
             DeviceDataset(dataset, cpu, network.dtype, CLASSES) if dataset else None
-            for dataset in (self.splits.validation, self.splits.test)
+            for dataset in (self.splits.validation, self.splits.test, self.splits.mine)
         )
-        assert test is not None
-        return replace(self._end(network, weights, validation, test, self.published), reason=reason)
+        return replace(self._end(network, weights, sets, self.published), reason=reason)
 
     def _end(
-        self,
-        network: Network,
-        weights: Weights,
-        validation_set: DeviceDataset | None,
-        test_set: DeviceDataset,
-        learned: bool,
+        self, network: Network, weights: Weights, sets: Iterable[DeviceDataset | None], learned: bool
     ) -> TrainingEnded:
-        """The last event; `network` holds `weights` and lives on the device of the sets, which nothing interrupts."""
+        """The last event; `network` holds `weights` and lives on the device of `sets`: validation, test and mine.
+
+        Nothing interrupts these measurements.
+        """
         loss = self.learner.preset.loss(network.device, network.dtype)
-        validation = evaluate(network, loss, validation_set) if validation_set else None
-        test = evaluate(network, loss, test_set)
+        validation, test, mine = (evaluate(network, loss, data) if data else None for data in sets)
         assert test is not None
         return TrainingEnded(
             outcome=self.outcome,
@@ -307,7 +347,14 @@ class _Run:
             seconds_to_target=self.seconds_to_target,
             learned=learned,
             weights=weights,
+            mine_accuracy=mine.accuracy if mine else None,
+            test_accuracy_before=self.before.get("test"),
+            mine_accuracy_before=self.before.get("mine"),
         )
+
+
+def _kinds(weights: Weights) -> dict[str, tuple[tuple[int, ...], str]]:
+    return {name: (values.shape, values.dtype.str) for name, values in weights.items()}
 
 
 def _all_finite(weights: Weights) -> bool:

@@ -1,4 +1,4 @@
-"""The network's answer in words: which digit, how sure, and what else it might be."""
+"""The network's answer in words: which digit, how sure, and what else it might be; or which number."""
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QLocale
@@ -8,10 +8,13 @@ from core.predictor import Answer
 from gui import theme
 
 _UNSURE_BELOW = 0.5
+_LARGE_DIGITS = 6
+"""A number of more digits is written smaller."""
+_MAY_BREAK = "\u200b"
 
 
 class AnswerWords(QWidget):
-    """Shows one answer, or asks for a drawing."""
+    """Shows one answer, or a number, or asks for a drawing."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +39,8 @@ class AnswerWords(QWidget):
 
     def show_answer(self, answer: Answer | None) -> None:
         """Say what `answer` comes to; None asks for a drawing."""
+        self._answer.setFont(theme.answer_font(self.font()))
+        self._certainty.show()
         if answer is None:
             self._answer.setText(self.tr("Draw a digit"))
             self._certainty.setText(self.tr("The network answers while you draw."))
@@ -45,6 +50,13 @@ class AnswerWords(QWidget):
         else:
             self._answer.setText(_answer(answer.digit, answer.confidence))
             self._certainty.setText(_certainty(answer))
+
+    def show_number(self, text: str) -> None:
+        """Say which number it is: digits, and "?" for those that are not known."""
+        is_long = len(text) > _LARGE_DIGITS
+        self._answer.setFont((theme.title_font if is_long else theme.answer_font)(self.font()))
+        self._answer.setText(self.tr("It is %1").replace("%1", _MAY_BREAK.join(text) if is_long else text))
+        self._certainty.hide()
 
 
 def _answer(digit: int, probability: float) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QLocale, QPointF
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QPaintEngine, QPainter, QPixmap
 
 _OVERHANG_PX = 16
 
@@ -31,6 +31,11 @@ class CurveAxis(pg.AxisItem):
         return [locale.toString(value * scale, "f", decimals) for value in values]
 
     def paint(self, painter: QPainter, option: Any, widget: Any) -> None:
+        if painter.paintEngine().type() == QPaintEngine.Type.SVG:
+            specs = self.generateDrawSpecs(painter)
+            if specs is not None:
+                self.drawPicture(painter, *specs)
+            return
         # `picture` is pyqtgraph's: it is set to None wherever something about the axis changes.
         ratio = painter.device().devicePixelRatioF()
         picture: QPixmap | None = self.picture

@@ -5,10 +5,13 @@ hundred times more slowly. A wider line is therefore several lines of one pixel,
 """
 
 import math
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg
-from PySide6.QtGui import QPainter, QTransform
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPaintEngine, QPainter, QPainterPath, QTransform
 
 from gui import theme
 
@@ -20,6 +23,10 @@ class CurveItem(pg.PlotCurveItem):
         super().__init__(antialias=True, skipFiniteCheck=True)
 
     def paint(self, painter: QPainter, option: Any, widget: Any) -> None:
+        if painter.paintEngine().type() == QPaintEngine.Type.SVG:
+            painter.setPen(self.opts["pen"])
+            painter.drawPath(self._path_in_sight())
+            return
         ratio = painter.device().devicePixelRatioF()
         width = theme.CURVE_WIDTH_PX * ratio
         lines = max(math.ceil(width), 1)
@@ -29,3 +36,24 @@ class CurveItem(pg.PlotCurveItem):
             painter.setTransform(place * QTransform.fromTranslate(0.0, below / ratio))
             super().paint(painter, option, widget)
         painter.setTransform(place)
+
+    def _path_in_sight(self) -> QPainterPath:
+        """The line where it is not below the plot: a drawing in a file is not cut off there as the screen is."""
+        floor = float(self.getViewBox().viewRange()[1][0])
+        points = list(zip(*map(np.ndarray.tolist, self.getData()), strict=True))
+        path = QPainterPath()
+        for (x, y), (next_x, next_y) in pairwise(points):
+            if max(y, next_y) < floor:
+                continue
+            start, end = (_lifted(x, y, next_x, next_y, floor), _lifted(next_x, next_y, x, y, floor))
+            if path.currentPosition() != start or path.isEmpty():
+                path.moveTo(start)
+            path.lineTo(end)
+        return path
+
+
+def _lifted(x: float, y: float, other_x: float, other_y: float, floor: float) -> QPointF:
+    """(x, y), or if that is below `floor`, the place where the line to the other point comes up."""
+    if y >= floor:
+        return QPointF(x, y)
+    return QPointF(x + (other_x - x) * (floor - y) / (other_y - y), floor)

@@ -23,7 +23,12 @@ class CurveLegend(QWidget):
         super().__init__(parent)
         self._widest_value = widest_value
         self._readings: dict[str, str] = {}
-        self._names = {"train": self.tr("train"), "validation": self.tr("validation"), "test": self.tr("test")}
+        self._names = {
+            "train": self.tr("train"),
+            "validation": self.tr("validation"),
+            "test": self.tr("test"),
+            "mine": self.tr("yours"),
+        }
         self.setAccessibleName(self.tr("Legend and values"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 

@@ -19,7 +19,7 @@ from gui.widgets.curve_history import CurveHistory
 from gui.widgets.curve_item import CurveItem
 from gui.widgets.curve_legend import CurveLegend
 
-SERIES = ("train", "validation", "test")
+SERIES = ("train", "validation", "test", "mine")
 _AXIS_WIDTH_PX = 46
 _EMPTY_REACH = {"samples": 60_000.0, "epoch": 1.0, "seconds": 10.0}
 _GRID_ALPHA = 60

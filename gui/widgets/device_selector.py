@@ -38,7 +38,7 @@ class DeviceSelector(QComboBox):
         self.setModel(self._model)
         self.setItemDelegate(_DeviceDelegate(self))
         self.view().setMinimumWidth(_POPUP_WIDTH_PX)
-        self._reported = "cpu"
+        self._reported, self._wanted = "cpu", ""
         self.show_looking()
         self.currentIndexChanged.connect(self._on_current_index_changed)
 
@@ -60,6 +60,13 @@ class DeviceSelector(QComboBox):
         """The key of the device that is chosen, such as "cpu" or "cuda:0"."""
         return str(self.currentData(_KEY))
 
+    def select(self, key: str) -> None:
+        """Choose this device, now or as soon as it turns out that it can compute."""
+        self._wanted = key
+        row = self._row_to_choose(key)
+        if row >= 0 and self._model.item(row).data(_KEY) == key:
+            self.setCurrentIndex(row)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         if self.hasFocus():
             super().wheelEvent(event)
@@ -79,7 +86,7 @@ class DeviceSelector(QComboBox):
         return _item(info.key, name, f"{reason}\n{remedy}".strip(), enabled=False)
 
     def _show_items(self, items: Sequence[QStandardItem]) -> None:
-        chosen = self._reported
+        chosen = self._wanted or self._reported
         self.blockSignals(True)
         self._model.clear()
         for item in items:
@@ -96,6 +103,7 @@ class DeviceSelector(QComboBox):
 
     @Slot(int)
     def _on_current_index_changed(self, _row: int) -> None:
+        self._wanted = self.selected_key()
         self._report()
 
     def _report(self) -> None:

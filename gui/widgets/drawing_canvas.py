@@ -4,40 +4,46 @@ A room of its own because it turns a mouse, a pen or a finger into `Ink` and kno
 in units of the sheet's side, so that it may be resized and shown on any screen without the drawing changing.
 """
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QColor,
+    QDragEnterEvent,
+    QDropEvent,
     QHideEvent,
     QKeyEvent,
     QKeySequence,
     QPainter,
     QPainterPath,
     QPaintEvent,
-    QPen,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.digits.ink import Ink
 from gui import theme
-from gui.ink_history import InkHistory, PrintedDigit, strokes_touched
-from gui.widgets.grey_image import to_qimage
+from gui.ink_history import InkHistory, OpenedPicture, PrintedDigit, strokes_touched
 from gui.widgets.growing_line import GrowingLine
-from gui.widgets.ink_path import ink_path, ink_pen
+from gui.widgets.ink_path import ink_path
 from gui.widgets.pen_input import PenInput, PenPoint
+from gui.widgets.picture_source import holds_picture, picture_source
+from gui.widgets.sheet_painting import paint_digit, paint_hint, paint_lines, paint_paper, paint_picture
 
 _SMALLEST_SIDE_PX = 160
 _MODEST_SIDE_PX = 190
-_FRAME_PX = 2
 _ERASER_REACH = 0.02
 """So far beyond a line's edge the eraser still gets hold of it, as a share of the sheet's side."""
 
 
 class DrawingCanvas(QWidget):
-    """A square sheet; after every change of what lies on it comes `ink_changed` (Ink) or `digit_put` (PrintedDigit)."""
+    """A square sheet; after every change of what lies on it comes word of that.
+
+    It is `ink_changed` (Ink), `digit_put` (PrintedDigit) or `picture_put` (OpenedPicture). `picture_dropped` carries
+    a picture's path or the content of its file, which somebody else reads.
+    """
 
     ink_changed = Signal(object)
     digit_put = Signal(object)
+    picture_put = Signal(object)
+    picture_dropped = Signal(object)
     labelled = Signal(int)
     eraser_changed = Signal(bool)
     history_changed = Signal()
@@ -51,6 +57,7 @@ class DrawingCanvas(QWidget):
         self._line_width = theme.INK_WIDTH
         self._erases = False
         self._rubs_from: tuple[float, float] | None = None
+        self._selected = 0
         self._pen = PenInput(self)
         self._pen.pressed.connect(self._on_pressed)
         self._pen.moved.connect(self._on_moved)
@@ -60,12 +67,13 @@ class DrawingCanvas(QWidget):
         self.setAccessibleName(self.tr("Drawing canvas"))
         explanation = self.tr(
             "Draw a digit with the mouse, a pen or a finger, as large as you like; the network answers while you draw. "
-            "Delete clears the canvas, Ctrl+Z takes back the last stroke, E changes between pen and eraser; 0 to 9 say "
-            "which digit you mean."
+            "Several side by side are read as a number. Delete clears the canvas, Ctrl+Z takes back the last stroke, E "
+            "changes between pen and eraser; 0 to 9 say which digit you mean. Pictures of digits can be dropped here."
         )
         self.setAccessibleDescription(explanation)
         self.setToolTip(theme.tooltip(explanation))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAcceptDrops(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumSize(_SMALLEST_SIDE_PX, _SMALLEST_SIDE_PX)
         self.set_eraser(False)
@@ -77,6 +85,10 @@ class DrawingCanvas(QWidget):
 
     def printed(self) -> PrintedDigit | None:
         """The digit of a data set that lies on the sheet, if one does."""
+        printed = self._printed()
+        return printed if isinstance(printed, PrintedDigit) else None
+
+    def _printed(self) -> PrintedDigit | OpenedPicture | None:
         return None if self._line else self._history.sheet.printed
 
     @property
@@ -99,8 +111,8 @@ class DrawingCanvas(QWidget):
         """Whether `redo` would do anything."""
         return not self._line and self._history.can_redo
 
-    def put(self, printed: PrintedDigit) -> None:
-        """Lay a digit of a data set on the sheet; whoever draws on it begins a new drawing."""
+    def put(self, printed: PrintedDigit | OpenedPicture) -> None:
+        """Lay a digit of a data set or a picture on the sheet; whoever draws on it begins a new drawing."""
         self._let_go()
         self._history.put(printed)
         self._show_sheet()
@@ -139,6 +151,11 @@ class DrawingCanvas(QWidget):
         self._line_width = share
         self.update()
 
+    def mark_digit(self, place: int) -> None:
+        """Mark the picture's digit at this place, from 0, among its boxes."""
+        self._selected = place
+        self.update()
+
     def sizeHint(self) -> QSize:
         # Modest, and the sheet grows into what room there is: scroll areas ask for this much before they scroll.
         return QSize(_MODEST_SIDE_PX, _MODEST_SIDE_PX)
@@ -158,6 +175,15 @@ class DrawingCanvas(QWidget):
         else:
             super().keyPressEvent(event)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if holds_picture(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if (source := picture_source(event.mimeData())) is not None:
+            event.acceptProposedAction()
+            self.picture_dropped.emit(source)
+
     def hideEvent(self, event: QHideEvent) -> None:
         # The release goes elsewhere once the canvas is gone.
         self._let_go()
@@ -174,40 +200,17 @@ class DrawingCanvas(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         sheet = self._sheet()
-        frame_width = _FRAME_PX if self.hasFocus() else 1
-        painter.setPen(QPen(QColor(scheme.accent if self.hasFocus() else scheme.border), frame_width))
-        painter.setBrush(QColor(scheme.paper))
-        inset = frame_width / 2
-        painter.drawRoundedRect(sheet.adjusted(inset, inset, -inset, -inset), theme.RADIUS + 2, theme.RADIUS + 2)
-        if (printed := self.printed()) is not None:
-            self._paint_printed(painter, printed)
+        paint_paper(painter, sheet, scheme, has_focus=self.hasFocus())
+        printed = self._printed()
+        if isinstance(printed, PrintedDigit):
+            paint_digit(painter, sheet, printed.picture, scheme)
+        elif printed is not None:
+            paint_picture(painter, sheet, printed, self._selected, scheme)
         elif self.is_empty:
-            painter.setPen(QColor(scheme.muted))
-            painter.setFont(theme.title_font(self.font()))
-            painter.drawText(sheet, Qt.AlignmentFlag.AlignCenter, self.tr("Draw a digit"))
+            paint_hint(painter, sheet, self.font(), scheme)
         else:
-            self._paint_ink(painter, scheme.ink)
-
-    def _paint_ink(self, painter: QPainter, colour: str) -> None:
-        sheet = self._sheet()
-        painter.setClipRect(sheet.adjusted(_FRAME_PX, _FRAME_PX, -_FRAME_PX, -_FRAME_PX))
-        painter.translate(sheet.topLeft())
-        painter.scale(sheet.width(), sheet.height())
-        painter.setPen(ink_pen(colour, self._line_width))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(self._path)
-        if self._line:
-            painter.drawPath(self._line.path())
-
-    def _paint_printed(self, painter: QPainter, printed: PrintedDigit) -> None:
-        image = to_qimage(printed.picture)
-        if theme.colours(self.palette()) is theme.LIGHT:
-            image.invertPixels()
-        sheet = self._sheet()
-        # Every pixel of the picture as large as the others.
-        side = int(sheet.width() - 2 * theme.RADIUS) // image.width() * image.width()
-        corner = (sheet.center() - QPointF(side / 2, side / 2)).toPoint()
-        painter.drawImage(QRect(corner, QSize(side, side)), image)
+            lines = (self._path, self._line.path()) if self._line else (self._path,)
+            paint_lines(painter, sheet, lines, self._line_width, scheme)
 
     def _sheet(self) -> QRectF:
         side = min(self.width(), self.height())
@@ -229,7 +232,7 @@ class DrawingCanvas(QWidget):
             return
         if self._history.sheet.ink.is_empty:
             self._began_ms = point.time_ms
-            # A printed digit goes as soon as something is drawn on it.
+            # What is printed goes as soon as something is drawn on it.
             self._path = QPainterPath()
             self.update()
         self._line = GrowingLine(self._began_ms)
@@ -280,8 +283,11 @@ class DrawingCanvas(QWidget):
         self.update()
         self.set_eraser(self._erases)
         self.history_changed.emit()
-        if (printed := self.printed()) is not None:
+        printed = self._printed()
+        if isinstance(printed, PrintedDigit):
             self.digit_put.emit(printed)
+        elif printed is not None:
+            self.picture_put.emit(printed)
         else:
             self.ink_changed.emit(self.ink())
 

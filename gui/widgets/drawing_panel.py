@@ -4,7 +4,7 @@ A room of its own because a drawing and its answer belong together; it is the on
 """
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.device import HostArray
@@ -12,33 +12,43 @@ from core.digits.ink import Ink
 from core.digits.rasterizer import Trace
 from core.predictor import Answer
 from gui import theme
-from gui.ink_history import PrintedDigit
+from gui.ink_history import OpenedPicture, PrintedDigit
+from gui.read_number import ReadNumber
 from gui.widgets.answer_words import AnswerWords
 from gui.widgets.certainty_row import CertaintyRow
 from gui.widgets.drawing_canvas import DrawingCanvas
 from gui.widgets.drawing_tools import DrawingTools
 from gui.widgets.input_preview import InputPreview
 from gui.widgets.meant_digit import MeantDigit
+from gui.widgets.number_row import NumberRow
 from gui.widgets.picture_details import PictureDetails
 from gui.widgets.probability_chart import ProbabilityChart
 
+_GAP_PX = 2
+
 
 class DrawingPanel(QWidget):
-    """What lies on the canvas is told by `ink_changed` (Ink) or `digit_put` (PrintedDigit); answers are shown here.
+    """What lies on the canvas is told by `ink_changed`, `digit_put` and `picture_put`; answers are shown here.
 
+    These carry an Ink, a PrintedDigit, an OpenedPicture. A picture is asked for by `picture_requested`, and one that
+    was brought here carried by `picture_dropped`, as a path or the content of a file.
     `labelled(digit, Ink)`: the user says what the drawing is. `recipe_changed(Recipe)` and `moved(right, down)`: how
     it is to become a picture. `details_opened(bool)`: whether steps and nearest digits are in sight.
-    `example_requested` carries the number of a test digit.
+    `example_requested` carries the number of a test digit; `digit_selected` the place of a digit in its number.
     """
 
     ink_changed = Signal(object)
     digit_put = Signal(object)
+    picture_put = Signal(object)
+    picture_requested = Signal()
+    picture_dropped = Signal(object)
     labelled = Signal(int, object)
     moved = Signal(int, int)
     recipe_changed = Signal(object)
     details_opened = Signal(bool)
     random_example_requested = Signal()
     example_requested = Signal(int)
+    digit_selected = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +56,8 @@ class DrawingPanel(QWidget):
         self._tools = DrawingTools()
         self._preview = InputPreview()
         self._words = AnswerWords()
+        self._number_row = NumberRow()
+        self._number: ReadNumber | None = None
         self._meant = MeantDigit()
         self._details = PictureDetails()
         self._chart = ProbabilityChart()
@@ -58,6 +70,16 @@ class DrawingPanel(QWidget):
         self.show_answer(None, None)
         self.show_network_name("")
 
+    @Slot(object)
+    def show_number(self, number: ReadNumber | None) -> None:
+        """Say that there are several digits, before the answer for the selected one; None: there is one at most."""
+        self._number = number
+        self.canvas.mark_digit(0 if number is None else number.selected)
+        self._number_row.show_number(number)
+        self._number_row.setVisible(number is not None)
+        # Which digit is meant can be said of one.
+        self._meant.setVisible(number is None)
+
     def show_answer(self, answer: Answer | None, image: HostArray | None) -> None:
         """Show what the network makes of the drawing, and `image`, uint8 (28, 28), what it was given.
 
@@ -66,7 +88,10 @@ class DrawingPanel(QWidget):
         self._preview.show_image(image)
         self._details.steps.show_picture(image)
         self._chart.show_probabilities(None if answer is None else answer.probabilities)
-        self._words.show_answer(answer)
+        if self._number is None:
+            self._words.show_answer(answer)
+        else:
+            self._words.show_number(self._number.text)
         self._meant.show_answer(None if answer is None else answer.digit)
 
     @Slot(object, object)
@@ -113,10 +138,17 @@ class DrawingPanel(QWidget):
         self._show_tools()
         self.digit_put.emit(printed)
 
+    @Slot(object)
+    def _on_picture_put(self, opened: OpenedPicture) -> None:
+        self._is_drawn_here = False
+        self._meant.show_nothing()
+        self._show_tools()
+        self.picture_put.emit(opened)
+
     @Slot(int)
     def _on_labelled(self, digit: int) -> None:
         ink = self.canvas.ink()
-        if not ink.is_empty:
+        if not ink.is_empty and self._number is None:
             self._meant.show_drawing(digit)
             self.labelled.emit(digit, ink)
 
@@ -139,6 +171,8 @@ class DrawingPanel(QWidget):
         canvas, tools = self.canvas, self._tools
         canvas.ink_changed.connect(self._on_ink_changed)
         canvas.digit_put.connect(self._on_digit_put)
+        canvas.picture_put.connect(self._on_picture_put)
+        canvas.picture_dropped.connect(self.picture_dropped)
         canvas.labelled.connect(self._on_labelled)
         canvas.history_changed.connect(self._show_tools)
         canvas.eraser_changed.connect(tools.show_eraser)
@@ -147,8 +181,10 @@ class DrawingPanel(QWidget):
         tools.undo_requested.connect(canvas.undo)
         tools.redo_requested.connect(canvas.redo)
         tools.clear_requested.connect(canvas.clear)
+        tools.picture_requested.connect(self.picture_requested)
         tools.random_digit_requested.connect(self.random_example_requested)
         tools.neighbour_requested.connect(self._on_neighbour_requested)
+        self._number_row.selected.connect(self.digit_selected)
         self._meant.chosen.connect(self._on_labelled)
         self._preview.moved.connect(self._details.show_move)
         self._preview.moved.connect(self.moved)
@@ -167,16 +203,23 @@ class DrawingPanel(QWidget):
         self._network_name.setFont(theme.small_font(self.font()))
 
     def _arrange(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        reading = QWidget()
+        # Enough for either content: the sheet must not change its size under the pen.
+        line = QFontMetrics(theme.answer_font(self.font())).height()
+        reading.setMinimumHeight(line + _GAP_PX + self._number_row.height())
+        words = QVBoxLayout(reading)
+        words.setContentsMargins(0, 0, 0, 0)
+        words.setSpacing(_GAP_PX)
+        self._number_row.hide()
         words.addStretch(1)
         words.addWidget(self._words)
+        words.addWidget(self._number_row)
         words.addWidget(self._meant)
         words.addStretch(1)
         answer = QHBoxLayout()
         answer.setSpacing(theme.MARGIN)
         answer.addWidget(self._preview, 0, Qt.AlignmentFlag.AlignVCenter)
-        answer.addLayout(words, 1)
+        answer.addWidget(reading, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MARGIN, theme.MARGIN, theme.MARGIN, theme.MARGIN)
         layout.setSpacing(theme.SPACING)

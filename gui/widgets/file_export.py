@@ -1,4 +1,4 @@
-"""What is shown, as a file: a widget as a picture, rows as CSV; written so that no half of a file is ever left.
+"""What is shown, as a file: a widget as PNG or SVG, rows as CSV; written so that no half of a file is ever left.
 
 A room of its own because a plot should know nothing of files, and because pictures are made larger than they are seen.
 """
@@ -8,8 +8,9 @@ import io
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from PySide6.QtCore import QBuffer, QIODevice, QSaveFile
-from PySide6.QtGui import QPixmap
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QSaveFile
+from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
+from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
 
 from gui import theme
@@ -35,6 +36,20 @@ def as_png(widget: QWidget) -> bytes:
     encoded = QBuffer()
     encoded.open(QIODevice.OpenModeFlag.WriteOnly)
     picture.save(encoded, "PNG")
+    return bytes(encoded.data().data())
+
+
+def as_svg(widget: QWidget) -> bytes:
+    """`widget` as it stands, in lines and letters that stay sharp at every size."""
+    encoded = QBuffer()
+    generator = QSvgGenerator()
+    generator.setOutputDevice(encoded)
+    generator.setSize(widget.size())
+    generator.setViewBox(widget.rect())
+    painter = QPainter(generator)
+    painter.fillRect(widget.rect(), QColor(theme.colours(widget.palette()).surface))
+    widget.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+    painter.end()
     return bytes(encoded.data().data())
 
 

@@ -56,7 +56,7 @@ class LearningPlot(QWidget):
         self._on_axis_changed()
 
     def add_point(self, series: str, samples: int, epoch: float, seconds: float, accuracy: float, loss: float) -> None:
-        """Add a point to `series` ("train", "validation" or "test"), `accuracy` 0..1; it is drawn a little later."""
+        """Add a point to `series`, one of curve_plot.SERIES, with `accuracy` 0..1; it is drawn a little later."""
         self._histories[series].append(samples, epoch, seconds, accuracy, loss)
         self._redraw_soon()
 
@@ -70,6 +70,20 @@ class LearningPlot(QWidget):
         self._marks = []
         self._histories = {name: CurveHistory() for name in SERIES}
         self._on_axis_changed()
+
+    def axis(self) -> str:
+        """What the curves are drawn against: one of curve_history.AXES."""
+        return str(self._axis.currentData())
+
+    def is_logarithmic(self) -> bool:
+        """Whether the loss is spaced by its magnitude."""
+        return self._log.isChecked()
+
+    def show_as(self, axis: str, logarithmic: bool) -> None:
+        """Draw the curves so; an axis that is none of curve_history.AXES changes nothing."""
+        if (row := self._axis.findData(axis)) >= 0:
+            self._axis.setCurrentIndex(row)
+        self._log.setChecked(logarithmic)
 
     def set_redraw_interval_ms(self, interval_ms: int) -> None:
         """How long a plot may lag behind; the longer, the more of the processor is left to training."""
@@ -137,7 +151,8 @@ class LearningPlot(QWidget):
     def _explain_accuracy(self) -> str:
         return self.tr(
             "The share of digits read correctly: on those just learned from (train) and on those held out (validation, "
-            "test). Where train goes on rising and validation does not, it learns by heart. A star marks the best."
+            "test, yours). Where train goes on rising and validation does not, it learns by heart. A star marks the "
+            "best."
         )
 
     def _explain_loss(self) -> str:

@@ -6,10 +6,9 @@ from PySide6.QtCore import QLocale
 
 from core.training.race import RacePoint, finish_line, finishes
 from gui import theme
-from gui.widgets.series_plot import Series, SeriesPlot, View
+from gui.widgets.series_plot import Series, SeriesPlot, View, accuracy_range
 
 _STYLES = tuple(theme.CURVE_DASHES)
-_FLOORS = (95.0, 90.0, 80.0, 50.0, 0.0)
 _ROOM = 1.06
 
 
@@ -36,8 +35,7 @@ class RacePlot(SeriesPlot):
             x, y = [point.seconds for point in own], [100.0 * point.accuracy for point in own]
             series.append(Series(name, _STYLES[number % len(_STYLES)], x, y))
         longest = max((point.seconds for point in points), default=1.0)
-        floor = self._floor(series)
-        self.show_series(series, View((0.0, _ROOM * longest), (floor, 100.0 + 0.03 * (100.0 - floor))))
+        self.show_series(series, View((0.0, _ROOM * longest), accuracy_range(series)))
         line = finish_line(points)
         number_of = QLocale().toString
         words = self.tr("%1 s")
@@ -45,8 +43,3 @@ class RacePlot(SeriesPlot):
             [(seconds, words.replace("%1", number_of(seconds, "g", 3))) for seconds in finishes(points).values()],
             [] if line is None else [(100.0 * line, "")],
         )
-
-    def _floor(self, series: Sequence[Series]) -> float:
-        """A round number below all that follows the first third: the last few percent fill the plot."""
-        late = [value for one in series for value in one.y[len(one.y) // 3 :]]
-        return next(floor for floor in _FLOORS if floor <= min(late)) if late else 0.0

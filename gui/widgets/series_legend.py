@@ -66,7 +66,7 @@ class SeriesLegend(QWidget):
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, name)
 
     def _draw_symbol(self, painter: QPainter, centre: QPointF, style: str) -> None:
-        colour = QColor(theme.colours(self.palette()).curves[style])
+        colour = QColor(theme.series_colour(style, theme.colours(self.palette())))
         painter.save()
         painter.translate(centre)
         symbol = theme.CURVE_SYMBOLS[style]

@@ -23,6 +23,8 @@ _SYMBOL_PX = 7
 _FEW_POINTS = 30
 _LEAST_HEIGHT_PX = 150
 
+_FLOORS = (98.0, 95.0, 90.0, 80.0, 50.0, 0.0)
+
 Ticks = Sequence[tuple[float, str]]
 
 
@@ -44,6 +46,13 @@ class View:
     y_range: tuple[float, float]
     x_ticks: Ticks | None = None
     y_ticks: Ticks | None = None
+
+
+def accuracy_range(series: Sequence[Series]) -> tuple[float, float]:
+    """From a round number of percent below all that follows the first third: the last few percent fill the plot."""
+    late = [value for one in series for value in one.y[len(one.y) // 3 :]]
+    floor = next(floor for floor in _FLOORS if floor <= min(late)) if late else 0.0
+    return floor, 100.0 + 0.03 * (100.0 - floor)
 
 
 class SeriesPlot(QWidget):
@@ -70,12 +79,13 @@ class SeriesPlot(QWidget):
             self.canvas.removeItem(item)
         self._series = list(series)
         self._lines = [CurveItem() for _ in series]
-        self._dots = [pg.ScatterPlotItem(size=_SYMBOL_PX, pxMode=True) for _ in series]
+        self._dots = [pg.ScatterPlotItem(size=_SYMBOL_PX, pxMode=True, useCache=False) for _ in series]
         for one, line, dots in zip(series, self._lines, self._dots, strict=True):
             line.setData(np.array(one.x, float), np.array(one.y, float))
-            # Many of them would hide their own line.
-            if one.style in theme.CURVE_SYMBOLS and len(one.x) <= _FEW_POINTS:
-                dots.setData(np.array(one.x, float), np.array(one.y, float), symbol=theme.CURVE_SYMBOLS[one.style])
+            # Many of them would hide their own line; a single one is no line.
+            if len(one.x) <= (_FEW_POINTS if one.style in theme.CURVE_SYMBOLS else 1):
+                symbol = theme.CURVE_SYMBOLS.get(one.style, "o")
+                dots.setData(np.array(one.x, float), np.array(one.y, float), symbol=symbol)
             self.canvas.addItem(line, ignoreBounds=True)
             self.canvas.addItem(dots, ignoreBounds=True)
         self.legend.show_entries([(one.name, one.style) for one in series])
@@ -150,7 +160,7 @@ class SeriesPlot(QWidget):
         self._bottom.setLabel(self._x_title, color=scheme.muted)
         for one, line, dots in zip(self._series, self._lines, self._dots, strict=True):
             line.setPen(theme.series_pen(one.style, scheme))
-            dots.setBrush(QColor(scheme.curves.get(one.style, scheme.disabled)))
+            dots.setBrush(QColor(theme.series_colour(one.style, scheme)))
             dots.setPen(None)
         for mark in self._marks:
             mark.setPen(theme.mark_pen(scheme))

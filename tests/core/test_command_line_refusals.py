@@ -44,6 +44,14 @@ from tests.core.commands import QUICKLY, Run, make
             "optimizer is 'magic'; choose sgd or momentum or nesterov or adagrad or",
         ),
         ("train --schedule never", "schedule is 'never'; choose constant or step or cosine or one-cycle"),
+        (
+            "train --patience 2 --validation-digits 0",
+            "patience and keep-best go by validation digits, of which there are none",
+        ),
+        (
+            "train --keep-best --validation-digits 0",
+            "patience and keep-best go by validation digits, of which there are none",
+        ),
         ("train --precision float16", "precision is 'float16'; choose float32 or tf32 or float64"),
         ("train --weight-decay 11", "weight decay is 11.0; it must be a number from 0 to 10"),
         ("train --weight-decay -1", "weight decay is -1.0; it must be a number from 0 to 10"),

@@ -1,6 +1,9 @@
 """What the tests of the window share: small jobs, and a window that is taken down after its test."""
 
+import gc
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +11,20 @@ import pytest
 from core.digits.ink import Ink, Stroke
 from core.training.presets import find_preset
 from core.training.trainer import TrainingJob
+
+
+@pytest.fixture(autouse=True)
+def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The window's own folders, for this test alone: runs below `runs`, `settings.ini` and `my-digits.jsonl`."""
+    places = tmp_path / "places"
+    monkeypatch.setattr("gui.application.default_runs_folder", lambda: places / "runs")
+    monkeypatch.setattr("gui.application.user_settings_file", lambda: places / "settings.ini")
+    monkeypatch.setattr("gui.application.default_file", lambda: places / "my-digits.jsonl")
+    yield places
+    if {"application", "person"} & set(request.fixturenames):
+        # What is left of a whole window is taken apart here, in the thread it belongs to, and not in the next one.
+        request.node.funcargs.clear()
+        gc.collect()
 
 
 @pytest.fixture

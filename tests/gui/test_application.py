@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QDoubleSpinBox, QLabel, QPlainTextEdit, QPushButto
 from pytestqt.qtbot import QtBot
 
 from core.training.events import HyperparametersChanged
+from core.training.ledger import list_runs
 from core.training.model_file import SHIPPED_MODEL, load_model
+from core.training.run_folder import LAST
 from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
@@ -31,7 +33,7 @@ class Person:
         self.network: Path | None = None
         self.folder: Path | None = None
 
-    def ask_before_closing(self, training: bool) -> Keep:
+    def ask_before_closing(self, training: bool, kept: bool) -> Keep:
         return self.keep
 
     def ask_before_replacing(self) -> Keep:
@@ -56,7 +58,7 @@ def person() -> Person:
 
 
 @pytest.fixture
-def application(qtbot: QtBot, person: Person, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
+def application(qtbot: QtBot, person: Person, places: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
     monkeypatch.setattr("gui.application.Dialogs", lambda window: person)
     application = Application()
     application.start()
@@ -150,8 +152,8 @@ def test_training_pauses_resumes_stops_and_its_network_reads_a_seven(
     assert "mine.safetensors" in status(application)
 
 
-def test_closing_during_training_stops_the_run_and_goes(
-    qtbot: QtBot, application: Application, person: Person, tmp_path: Path
+def test_closing_during_training_stops_the_run_keeps_it_and_goes(
+    qtbot: QtBot, application: Application, person: Person, places: Path
 ) -> None:
     choose_small_network(application, epochs=5000)
     click(qtbot, application, "trainButton")
@@ -161,10 +163,12 @@ def test_closing_during_training_stops_the_run_and_goes(
     application.window.close()
     assert application.window.isVisible()
     assert application.training.state is TrainingState.TRAINING
-    person.keep, person.where = Keep.SAVE, (tmp_path / "kept.safetensors", "float32")
+    person.keep = Keep.DISCARD
     application.window.close()
     qtbot.waitUntil(lambda: not application.window.isVisible(), timeout=20_000)
-    assert load_model(tmp_path / "kept.safetensors").hyperparameters.epochs == 5000
+    (run,) = list_runs(places / "runs")
+    assert run.can_go_on
+    assert load_model(run.path / LAST).hyperparameters.epochs == 5000
 
 
 def test_a_folder_without_digits_and_a_damaged_network_are_told_and_change_nothing(
@@ -207,9 +211,11 @@ def test_a_learning_rate_too_large_is_recognised(
     qtbot.waitUntil(lambda: application.training.state is TrainingState.IDLE, timeout=30_000)
 
 
-def test_opening_a_network_asks_before_it_drops_a_trained_one(
-    qtbot: QtBot, application: Application, person: Person
+def test_opening_a_network_asks_before_it_drops_a_trained_one_that_could_not_be_kept(
+    qtbot: QtBot, application: Application, person: Person, places: Path
 ) -> None:
+    places.mkdir(exist_ok=True)
+    (places / "runs").write_text("in the way of all folders")
     choose_small_network(application, epochs=1)
     click(qtbot, application, "trainButton")
     assert not application.window.open_network_action.isEnabled()

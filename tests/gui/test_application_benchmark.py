@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def application(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
+def application(qtbot: QtBot, places: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Application]:
     monkeypatch.setattr("core.training.benchmark.measure_peak", lambda device: 1e12)
-    discard = SimpleNamespace(ask_before_closing=lambda training: Keep.DISCARD)
+    discard = SimpleNamespace(ask_before_closing=lambda training, kept: Keep.DISCARD)
     monkeypatch.setattr("gui.application.Dialogs", lambda window: discard)
     application = Application()
     application.start()
@@ -31,11 +31,11 @@ def application(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Appli
     assert values is not None
     small = replace(values, network="linear 16 relu, linear 10", epochs=500)
     application.window.hyperparameter_form.show_values(small)
-    application.window.tabs.setCurrentIndex(1)
+    application.window.tabs.setCurrentIndex(application.window.tabs.count() - 1)
     yield application
     application.window.close()
     qtbot.waitUntil(lambda: not application.window.isVisible(), timeout=20_000)
-    qtbot.waitUntil(lambda: not application.benchmark.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: not application.measuring.benchmark.is_running, timeout=20_000)
 
 
 def find(application: Application, name: str, kind: type = QWidget) -> QWidget:
@@ -72,7 +72,7 @@ def test_an_epoch_is_measured_and_teaches_something(qtbot: QtBot, application: A
 def test_nothing_else_computes_while_something_is_measured(qtbot: QtBot, application: Application) -> None:
     type_widths(qtbot, application, "16384")
     click(qtbot, application, "benchmarkStart")
-    assert application.benchmark.is_running
+    assert application.measuring.benchmark.is_running
     assert not find(application, "trainButton").isEnabled()
     assert not application.window.find_rate_action.isEnabled()
     # What bypasses the button is refused as well.
@@ -100,7 +100,7 @@ def test_a_race_runs_what_is_set_up_in_the_form(qtbot: QtBot, application: Appli
     qtbot.mouseClick(kinds, Qt.MouseButton.LeftButton, pos=kinds.tabRect(1).center())
     click(qtbot, application, "benchmarkStart")
     qtbot.waitUntil(lambda: text(application, "raceVerdict").endswith("A race wants two devices."), timeout=60_000)
-    qtbot.waitUntil(lambda: not application.benchmark.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: not application.measuring.benchmark.is_running, timeout=20_000)
     # Neither the curves of the last run nor the network that answers have changed.
     assert not application.network.has_unsaved
 
@@ -110,12 +110,13 @@ def test_closing_ends_what_is_measured_and_goes(qtbot: QtBot, application: Appli
     click(qtbot, application, "benchmarkStart")
     application.window.close()
     assert not application.window.isVisible()
-    qtbot.waitUntil(lambda: not application.benchmark.is_running, timeout=20_000)
+    qtbot.waitUntil(lambda: not application.measuring.benchmark.is_running, timeout=20_000)
 
 
-def test_the_program_ends_with_its_window_even_while_something_is_measured() -> None:
+def test_the_program_ends_with_its_window_even_while_something_is_measured(tmp_path: Path) -> None:
     program = """
 import sys
+from pathlib import Path
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QWidget
 from gui import application as room
@@ -124,15 +125,18 @@ class Application(room.Application):
     def __init__(self):
         super().__init__()
         self.data.done.connect(lambda sets: QTimer.singleShot(0, self.measure))
-        self.benchmark.told.connect(lambda event: self.window.close())
+        self.measuring.benchmark.told.connect(lambda event: self.window.close())
 
     def measure(self):
         self.window.findChild(QWidget, "widthsField").setText("16384")
         self.window.findChild(QWidget, "benchmarkStart").click()
-        print("measuring", self.benchmark.is_running)
+        print("measuring", self.measuring.benchmark.is_running)
 
+room.default_runs_folder = lambda: Path(sys.argv[1], "runs")
+room.user_settings_file = lambda: Path(sys.argv[1], "settings.ini")
 room.Application = Application
 sys.exit(room.run_window())
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (0, "measuring True\n"), done.stderr

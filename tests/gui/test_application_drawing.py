@@ -37,7 +37,7 @@ def application(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Appli
 @pytest.fixture
 def answers(application: Application) -> list[tuple[Answer | None, HostArray | None]]:
     heard: list[tuple[Answer | None, HostArray | None]] = []
-    application.drawing.answered.connect(lambda answer, picture: heard.append((answer, picture)))
+    application.drawing.controller.answered.connect(lambda answer, picture: heard.append((answer, picture)))
     return heard
 
 

@@ -7,6 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
+from core.training.ledger import list_runs
 from core.training.model_file import load_model
 from core.training.trainer import TrainingJob
 from gui.closing_controller import ClosingController
@@ -24,10 +25,10 @@ class Person:
     def __init__(self) -> None:
         self.keep = Keep.STAY
         self.where: tuple[Path, str] | None = None
-        self.asked: list[bool] = []
+        self.asked: list[str] = []
 
-    def ask_before_closing(self, training: bool) -> Keep:
-        self.asked.append(training)
+    def ask_before_closing(self, training: bool, kept: bool) -> Keep:
+        self.asked.append(("training" if training else "trained") + (", kept" if kept else ""))
         return self.keep
 
     def ask_how_to_store(self, measured: object, measured_on: str) -> str | None:
@@ -40,8 +41,10 @@ class Person:
 class House:
     """The three controllers and a person, connected as in the application."""
 
-    def __init__(self, sets: DigitSets) -> None:
-        self.training, self.network, self.person = TrainingController(), NetworkController(), Person()
+    def __init__(self, sets: DigitSets, runs_folder: Path) -> None:
+        self.training, self.network, self.person = TrainingController(runs_folder), NetworkController(), Person()
+        self.training.kept.connect(self.network.on_kept)
+        self.training.not_kept.connect(self.network.on_not_kept)
         self.training.job_accepted.connect(self.network.on_job_accepted)
         self.training.weights_published.connect(self.network.on_weights_published)
         self.training.ended.connect(self.network.on_ended)
@@ -56,8 +59,18 @@ class House:
 
 
 @pytest.fixture
-def house(qtbot: QtBot, few_digits: DigitSets) -> Iterator[House]:
-    house = House(few_digits)
+def house(qtbot: QtBot, few_digits: DigitSets, tmp_path: Path) -> Iterator[House]:
+    """Where no run can be kept: a file is in the way of their folder."""
+    (tmp_path / "blocked").write_text("")
+    house = House(few_digits, tmp_path / "blocked")
+    yield house
+    house.training.stop()
+    qtbot.waitUntil(lambda: not house.training.state.is_running)
+
+
+@pytest.fixture
+def keeping_house(qtbot: QtBot, few_digits: DigitSets, tmp_path: Path) -> Iterator[House]:
+    house = House(few_digits, tmp_path / "runs")
     yield house
     house.training.stop()
     qtbot.waitUntil(lambda: not house.training.state.is_running)
@@ -81,7 +94,7 @@ def test_with_nothing_at_stake_it_closes_without_a_question(house: House) -> Non
 def test_during_training_staying_goes_on_training(qtbot: QtBot, house: House, long_job: TrainingJob) -> None:
     start(qtbot, house, long_job)
     house.closing.on_close_requested()
-    assert (house.closed, house.person.asked) == (0, [True])
+    assert (house.closed, house.person.asked) == (0, ["training"])
     assert house.training.state is TrainingState.TRAINING
 
 
@@ -126,13 +139,13 @@ def test_asking_again_while_the_run_stops_asks_nothing_more(qtbot: QtBot, house:
     house.closing.on_close_requested()
     house.closing.on_close_requested()
     qtbot.waitUntil(lambda: house.closed == 1)
-    assert house.person.asked == [True]
+    assert house.person.asked == ["training"]
 
 
 def test_a_trained_network_in_no_file_is_asked_about(qtbot: QtBot, house: House, small_job: TrainingJob) -> None:
     train_to_end(qtbot, house, small_job)
     house.closing.on_close_requested()
-    assert (house.closed, house.person.asked) == (0, [False])
+    assert (house.closed, house.person.asked) == (0, ["trained"])
     house.person.keep = Keep.DISCARD
     house.closing.on_close_requested()
     assert house.closed == 1
@@ -144,7 +157,7 @@ def test_a_run_that_ends_while_the_question_is_open_is_saved_all_the_same(
     start(qtbot, house, small_job)
     person, keeping = house.person, tmp_path / "kept.safetensors"
 
-    def think_for_long(training: bool) -> Keep:
+    def think_for_long(training: bool, kept: bool) -> Keep:
         qtbot.waitUntil(lambda: house.training.state is TrainingState.IDLE)
         return Keep.SAVE
 
@@ -153,3 +166,41 @@ def test_a_run_that_ends_while_the_question_is_open_is_saved_all_the_same(
     house.closing.on_close_requested()
     assert house.closed == 1
     assert load_model(keeping).preset == "quick-mlp"
+
+
+def test_a_run_that_is_kept_is_stopped_and_can_go_on_another_time(
+    qtbot: QtBot, keeping_house: House, long_job: TrainingJob, tmp_path: Path
+) -> None:
+    house = keeping_house
+    start(qtbot, house, long_job)
+    house.closing.on_close_requested()
+    assert (house.closed, house.person.asked) == (0, ["training, kept"])
+    house.person.keep = Keep.DISCARD
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.closed == 1)
+    (run,) = list_runs(tmp_path / "runs")
+    assert (run.state, run.can_go_on) == ("stopped", True)
+    assert (run.path / "checkpoint.safetensors").exists()
+
+
+def test_a_network_that_is_kept_is_not_asked_about(qtbot: QtBot, keeping_house: House, small_job: TrainingJob) -> None:
+    train_to_end(qtbot, keeping_house, small_job)
+    keeping_house.closing.on_close_requested()
+    assert (keeping_house.closed, keeping_house.person.asked) == (1, [])
+
+
+def test_if_the_end_of_a_kept_run_cannot_be_written_it_is_asked_again(
+    qtbot: QtBot, keeping_house: House, long_job: TrainingJob, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = keeping_house
+    start(qtbot, house, long_job)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("core.training.run_recorder.save_model", full)
+    house.person.keep, house.person.where = Keep.SAVE, (tmp_path / "kept.safetensors", "float16")
+    house.closing.on_close_requested()
+    qtbot.waitUntil(lambda: house.closed == 1)
+    assert house.person.asked == ["training, kept", "trained"]
+    assert load_model(tmp_path / "kept.safetensors").preset == "quick-mlp"

@@ -5,7 +5,18 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton, QRadioButton, QWidget
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QInputDialog,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QRadioButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from core.training.storage import STORAGE_PRECISIONS
@@ -176,3 +187,107 @@ def test_a_file_of_the_completed_name_is_not_replaced_without_a_question(dialogs
     when_open(choose)
     assert dialogs.ask_where_to_save("x.safetensors") is None
     assert names == ["mine.safetensors"]
+
+
+@pytest.mark.parametrize(("words", "answer"), [("Stop and close", Keep.DISCARD), ("Go on training", Keep.STAY)])
+def test_a_run_that_is_kept_needs_no_saving(dialogs: Dialogs, words: str, answer: Keep) -> None:
+    buttons: list[str] = []
+
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QMessageBox)
+        buttons.extend(button.text() for button in dialog.buttons())
+        press(words)(dialog)
+
+    when_open(act)
+    assert dialogs.ask_before_closing(training=True, kept=True) is answer
+    assert sorted(buttons) == ["Go on training", "Stop and close"]
+
+
+@pytest.mark.parametrize(("words", "answer"), [("Move to trash", True), ("Keep", False)])
+def test_a_run_goes_to_the_trash_only_if_that_is_said(dialogs: Dialogs, words: str, answer: bool) -> None:
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QMessageBox)
+        assert "<b>Wide</b>" in dialog.text()
+        assert dialog.textFormat() == Qt.TextFormat.PlainText
+        press(words)(dialog)
+
+    when_open(act)
+    assert dialogs.ask_before_deleting("<b>Wide</b>") is answer
+
+
+def test_escape_deletes_nothing(qtbot: QtBot, dialogs: Dialogs) -> None:
+    when_open(lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Escape))
+    assert not dialogs.ask_before_deleting("Wide")
+
+
+@pytest.mark.parametrize(("accept", "answer"), [(True, "wide, not deep"), (False, None)])
+def test_a_note_is_written_or_left_as_it_was(qtbot: QtBot, dialogs: Dialogs, accept: bool, answer: str | None) -> None:
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QInputDialog)
+        text = dialog.findChild(QPlainTextEdit)
+        assert text is not None
+        assert text.toPlainText() == "wide"
+        text.moveCursor(QTextCursor.MoveOperation.End)
+        qtbot.keyClicks(text, ", not deep")
+        dialog.accept() if accept else dialog.reject()
+
+    when_open(act)
+    assert dialogs.ask_for_note("wide") == answer
+
+
+@pytest.mark.parametrize("accept", [True, False])
+def test_another_folder_for_runs_is_chosen_or_not(dialogs: Dialogs, tmp_path: Path, accept: bool) -> None:
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        dialog.accept() if accept else dialog.reject()
+
+    when_open(act)
+    assert dialogs.ask_which_runs_folder(tmp_path) == (tmp_path if accept else None)
+
+
+@pytest.mark.parametrize(("count", "question"), [(1, "Delete this digit of yours?"), (12, "Delete 12 of your digits?")])
+@pytest.mark.parametrize(("words", "answer"), [("Delete", True), ("Keep", False)])
+def test_own_digits_go_only_if_that_is_said(
+    dialogs: Dialogs, count: int, question: str, words: str, answer: bool
+) -> None:
+    def act(dialog: QWidget) -> None:
+        assert isinstance(dialog, QMessageBox)
+        assert dialog.text() == question
+        press(words)(dialog)
+
+    when_open(act)
+    assert dialogs.ask_before_deleting_digits(count) is answer
+
+
+def test_escape_deletes_no_digits(qtbot: QtBot, dialogs: Dialogs) -> None:
+    when_open(lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Escape))
+    assert not dialogs.ask_before_deleting_digits(3)
+
+
+@pytest.mark.parametrize(("name", "file"), [("out", "out.jsonl"), ("out.jsonl", "out.jsonl")])
+def test_own_digits_are_written_to_a_file_that_can_be_known_again(
+    dialogs: Dialogs, tmp_path: Path, name: str, file: str
+) -> None:
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        type_name(dialog, name)
+        dialog.accept()
+
+    when_open(choose)
+    assert dialogs.ask_where_to_put_ink() == tmp_path / file
+
+
+def test_a_file_of_digits_is_chosen_or_not(dialogs: Dialogs, tmp_path: Path) -> None:
+    (tmp_path / "other.jsonl").write_text("")
+
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        dialog.setDirectory(str(tmp_path))
+        type_name(dialog, "other.jsonl")
+        dialog.accept()
+
+    when_open(choose)
+    assert dialogs.ask_which_ink() == tmp_path / "other.jsonl"
+    when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
+    assert dialogs.ask_which_ink() is None

@@ -1,6 +1,7 @@
 """The window by itself: everything is there, in sight at every size, and reached by the keyboard."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -8,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMessageBox, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.training.ledger import RunSummary
 from gui import theme
 from gui.main_window import MainWindow
 
@@ -101,7 +103,7 @@ def test_the_menus_hold_the_actions(window: MainWindow) -> None:
     actions = (window.open_data_action, window.open_network_action, window.save_network_action, window.quit_action)
     assert [action for action in files.actions() if not action.isSeparator()] == list(actions)
     assert training.actions() == [window.find_rate_action]
-    assert help_menu.actions() == [window.about_action]
+    assert help_menu.actions() == [window.reset_action, window.about_action]
     assert all(isinstance(action, QAction) and action.text() for action in actions)
 
 
@@ -140,7 +142,7 @@ def test_the_tab_key_starts_at_the_top_and_reaches_the_canvas(window: MainWindow
 @pytest.mark.parametrize("size", [(1280, 760), (1366, 738), (1024, 600)])
 def test_in_the_tab_of_the_benchmark_nothing_is_cut_off(window: MainWindow, size: tuple[int, int]) -> None:
     window.resize(*size)
-    window.tabs.setCurrentIndex(1)
+    window.tabs.setCurrentIndex(window.tabs.count() - 1)
     QApplication.processEvents()
     names = ["benchmarkStart", "benchmarkCancel", "widthsField", "benchmarkPreset", "deviceBoxes"]
     foot = [
@@ -157,3 +159,16 @@ def test_in_the_tab_of_the_benchmark_nothing_is_cut_off(window: MainWindow, size
     panel = window.benchmark_panel
     assert panel.width() >= panel.minimumSizeHint().width()
     assert find(window, "benchmarkPlot").height() >= 150
+
+
+@pytest.mark.parametrize("size", [(1280, 760), (1366, 738), (1024, 600)])
+def test_in_the_tab_of_the_runs_nothing_is_cut_off(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    window.tabs.setCurrentIndex(window.tabs.count() - 2)
+    window.runs_panel.show_runs([RunSummary(Path("a run"), None, "damaged", problem="it is cut short")])
+    QApplication.processEvents()
+    names = ["continueRun", "repeatRun", "useRun", "saveRun", "deleteRun", "moreRun", "runsTable"]
+    foot = ["runsPlot", "runsAxis", "exportRuns"]
+    for name in names + (foot if size[1] > 600 else []):
+        assert lies_inside(window, find(window, name)), name
+    assert window.runs_panel.width() >= window.runs_panel.minimumSizeHint().width()

@@ -6,7 +6,14 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted, TrainingEnded, TrainingStarted
+from core.training.events import (
+    Evaluated,
+    HyperparametersChanged,
+    RunNotKept,
+    StepsCompleted,
+    TrainingEnded,
+    TrainingStarted,
+)
 from core.training.trainer import TrainingJob
 from gui.progress_controller import READING_SECONDS, ProgressController
 from gui.training_state import TrainingState
@@ -154,3 +161,32 @@ def test_a_diverged_run_says_what_to_change(watched: Watched) -> None:
 def test_the_bar_ends_where_the_run_ended(watched: Watched, outcome: str) -> None:
     watched.controller.on_ended(end(outcome))
     assert watched.shares[-1] == pytest.approx(10 / 30)
+
+
+def test_a_run_that_goes_on_counts_the_time_left_from_its_own_steps(watched: Watched, small_job: TrainingJob) -> None:
+    controller, clock = watched.controller, watched.clock
+    controller.on_job_accepted(small_job)
+    controller.on_steps_completed(StepsCompleted(10, 1000, 1.0, 0.5, 0.9, 4.0))
+    controller.on_started(TrainingStarted("cpu", "CPU – 2 threads", 1000, 1000, 10, 30))
+    controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].endswith("… left")
+    controller.on_state_changed(TrainingState.TRAINING)
+    clock.seconds += 10
+    controller.on_steps_completed(StepsCompleted(15, 1500, 1.5, 0.5, 0.9, 6.0))
+    controller.on_state_changed(TrainingState.PAUSED)
+    assert watched.messages[-1].endswith("0:30 left")
+
+
+def test_a_run_that_is_not_kept_is_told_with_the_reason(watched: Watched) -> None:
+    watched.controller.on_not_kept(RunNotKept("the disk is full"))
+    assert "the run is not kept: the disk is full." in watched.problems[-1]
+
+
+def test_the_users_own_digits_get_a_curve_and_not_the_headline(watched: Watched) -> None:
+    points: list[str] = []
+    headlines: list[str] = []
+    watched.controller.point_added.connect(lambda series, _event: points.append(series))
+    watched.controller.accuracy_changed.connect(lambda split, _accuracy: headlines.append(split))
+    for split in ("validation", "mine"):
+        watched.controller.on_evaluated(Evaluated(10, 1000, 1.0, split, 0.5, 0.9, 4.0))
+    assert (points, headlines) == (["validation", "mine"], ["validation"])

@@ -99,3 +99,10 @@ def test_fonts_scale_with_the_system_font_given_in_points_or_pixels() -> None:
 
 def test_a_tooltip_wraps_and_takes_nothing_for_markup() -> None:
     assert theme.tooltip("a < b\nc") == "<p>a &lt; b</p><p>c</p>"
+
+
+@pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_the_curves_of_runs_stand_out_and_no_two_are_alike(scheme: theme.Colours) -> None:
+    pens = [theme.series_pen(style, scheme) for style in theme.RUN_STYLES]
+    assert len({(pen.color().name(), tuple(pen.dashPattern())) for pen in pens}) == len(theme.RUN_STYLES)
+    assert all(contrast(colour, scheme.surface) >= 3 for colour in scheme.runs)

@@ -2,21 +2,24 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
-from core.training.events import HyperparametersChanged, TrainingEnded
+from core.training.events import HyperparametersChanged, RunNotKept, TrainingEnded
+from core.training.ledger import list_runs
+from core.training.run_folder import RunFolder
 from core.training.trainer import TrainingJob
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
 
 
 @pytest.fixture
-def controller(qtbot: QtBot, few_digits: DigitSets) -> Iterator[TrainingController]:
-    controller = TrainingController()
+def controller(qtbot: QtBot, few_digits: DigitSets, tmp_path: Path) -> Iterator[TrainingController]:
+    controller = TrainingController(tmp_path / "runs")
     controller.use_data(few_digits)
     yield controller
     controller.stop()
@@ -29,8 +32,8 @@ def states_of(controller: TrainingController) -> list[TrainingState]:
     return states
 
 
-def test_nothing_starts_before_the_data_is_there(small_job: TrainingJob) -> None:
-    controller = TrainingController()
+def test_nothing_starts_before_the_data_is_there(small_job: TrainingJob, tmp_path: Path) -> None:
+    controller = TrainingController(tmp_path)
     controller.start(small_job)
     assert controller.state is TrainingState.LOADING
 
@@ -233,3 +236,55 @@ def test_a_device_that_is_not_there_fails_with_a_sentence(
     with qtbot.waitSignal(controller.failed) as failed:
         controller.start(replace(small_job, device_key="cuda:7"))
     assert "cuda:7" in failed.args[0]
+
+
+def test_a_run_is_kept_in_a_folder_and_goes_on_there_from_where_it_was_stopped(
+    qtbot: QtBot, controller: TrainingController, long_job: TrainingJob, tmp_path: Path
+) -> None:
+    with qtbot.waitSignal(controller.evaluated):
+        controller.start(long_job)
+    assert controller.is_kept
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.stop()
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+    (run,) = list_runs(tmp_path / "runs")
+    assert (run.state, run.steps, run.can_go_on) == ("stopped", ended.args[0].steps, True)
+    assert run.info is not None
+    steps: list[int] = []
+    controller.steps_completed.connect(lambda event: steps.append(event.step))
+    with qtbot.waitSignal(controller.went_on) as went_on:
+        controller.go_on(run.path, run.info.job)
+    assert went_on.args[0].hyperparameters == long_job.hyperparameters
+    before = len(steps)
+    assert before > 0
+    assert steps[-1] <= run.steps
+    qtbot.waitUntil(lambda: len(steps) > before)
+    assert sorted(set(steps)) == steps
+    assert steps[before] > run.steps - 1
+    controller.stop()
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)
+    assert len(list_runs(tmp_path / "runs")) == 1
+
+
+def test_where_runs_cannot_be_kept_that_is_told_and_training_goes_on(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob, tmp_path: Path
+) -> None:
+    (tmp_path / "runs").write_text("in the way")
+    told: list[RunNotKept] = []
+    controller.not_kept.connect(told.append)
+    with qtbot.waitSignal(controller.ended) as ended:
+        controller.start(small_job)
+    assert ended.args[0].outcome == "completed"
+    assert len(told) == 1
+    assert not controller.is_kept
+
+
+def test_a_run_that_another_window_writes_cannot_go_on_here(
+    qtbot: QtBot, controller: TrainingController, small_job: TrainingJob, tmp_path: Path
+) -> None:
+    folder = RunFolder(tmp_path / "runs" / "theirs")
+    folder.create(small_job)
+    with folder.locked(), qtbot.waitSignal(controller.failed) as failed:
+        controller.go_on(folder.path, small_job)
+    assert "another window" in failed.args[0]
+    qtbot.waitUntil(lambda: controller.state is TrainingState.IDLE)

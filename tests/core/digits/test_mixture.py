@@ -1,10 +1,12 @@
-"""Synthetic ink mixed into a set: how much of it, which, and that nothing is lost."""
+"""Synthetic ink and the user's own digits mixed into a set: how much of it, which, and that nothing is lost."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.digits.dataset import Dataset, DigitSets
-from core.digits.mixture import with_synthetic_ink
+from core.digits.dataset import Dataset, DigitSets, Splits
+from core.digits.mixture import with_own_digits, with_synthetic_ink
 
 
 @pytest.fixture
@@ -33,3 +35,42 @@ def test_the_same_seed_writes_the_same_and_another_something_else(digits: Datase
     once, again, other = (with_synthetic_ink(digits, 0.2, seed).images[120:] for seed in (1, 1, 2))
     np.testing.assert_array_equal(once, again)
     assert not np.array_equal(once, other)
+
+
+def own_digits(count: int) -> Dataset:
+    """Digits that can be told apart: the nth is the picture of grey level n."""
+    return Dataset(
+        np.stack([np.full((28, 28), number, np.uint8) for number in range(count)]),
+        (np.arange(count) % 10).astype(np.uint8),
+    )
+
+
+@given(st.integers(1, 60), st.floats(0.01, 0.9))
+def test_own_digits_are_repeated_evenly_to_their_share_and_every_fifth_is_kept_apart(count: int, share: float) -> None:
+    train = Dataset(np.full((90, 28, 28), 255, np.uint8), np.zeros(90, np.uint8))
+    mixed = with_own_digits(Splits(train, None, train), own_digits(count), share)
+    own = mixed.train.images[90:, 0, 0].tolist()
+    assert len(own) == max(round(90 * share / (1 - share)), 1)
+    assert mixed.train.labels[90:].tolist() == [number % 10 for number in own]
+    assert mixed.mine is not None
+    held_out = mixed.mine.images[:, 0, 0].tolist()
+    if count < 5:
+        assert held_out == list(range(count))
+        learned = set(range(count))
+    else:
+        assert held_out == list(range(4, count, 5))
+        learned = set(range(count)) - set(held_out)
+    often = [own.count(number) for number in sorted(learned)]
+    assert sum(often) == len(own)
+    assert max(often) - min(often) <= 1
+
+
+def test_the_digest_tells_collections_apart_by_pictures_labels_and_order(digits: Dataset) -> None:
+    splits = Splits(digits, None, digits)
+    own = own_digits(12)
+    changed = own.labels.copy()
+    changed[4] = 9
+    backwards = Dataset(own.images[::-1].copy(), own.labels[::-1].copy())
+    others = (own, own_digits(11), Dataset(own.images, changed), backwards)
+    assert len({with_own_digits(splits, other, 0.5).mine_digest for other in others}) == 4
+    assert with_own_digits(splits, own_digits(12), 0.2).mine_digest == with_own_digits(splits, own, 0.5).mine_digest

@@ -181,7 +181,9 @@ def without_seconds(value: Any) -> Any:
             *(without_seconds(getattr(value, f.name)) for f in fields(value) if f.name not in timed),
         ]
     if isinstance(value, dict):
-        return {name: (w.dtype.str, w.shape, w.tobytes()) for name, w in value.items()}
+        return {name: without_seconds(one) for name, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, value.tobytes())
     return value
 
 

@@ -132,3 +132,15 @@ def test_the_wheel_turns_the_choice_only_with_the_keyboard_here(qtbot: QtBot, se
 def test_names_for_tests_and_screen_readers(selector: DeviceSelector) -> None:
     assert selector.objectName() == "deviceSelector"
     assert selector.accessibleName()
+
+
+def test_a_device_is_chosen_as_soon_as_it_turns_out_to_be_there(selector: DeviceSelector) -> None:
+    selector.select("cuda:0")
+    assert selector.selected_key() == "cpu"
+    gpu = DeviceInfo("cuda:0", "GPU", available=True)
+    selector.show_devices([DeviceInfo("cpu", "CPU", available=True), gpu])
+    assert selector.selected_key() == "cuda:0"
+    selector.select("cpu")
+    assert selector.selected_key() == "cpu"
+    selector.select("cuda:7")
+    assert selector.selected_key() == "cpu"

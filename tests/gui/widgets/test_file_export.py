@@ -3,13 +3,16 @@
 import csv
 import io
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtGui import QImage
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from gui.widgets.file_export import as_csv, as_png, write
+from gui.widgets.file_export import as_csv, as_png, as_svg, write
+from gui.widgets.series_plot import Series, SeriesPlot, View
 
 
 def test_rows_come_back_from_csv_as_they_went() -> None:
@@ -47,3 +50,15 @@ def test_a_file_is_replaced_only_when_the_new_one_is_complete(tmp_path: Path) ->
 def test_where_nothing_can_be_written_the_reason_is_told(tmp_path: Path, place: str) -> None:
     assert write(str(tmp_path / place), b"new") != ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_drawing_is_made_of_letters_and_lines(qtbot: QtBot) -> None:
+    plot = SeriesPlot("Accuracy", "Seconds")
+    qtbot.addWidget(plot)
+    plot.resize(400, 300)
+    plot.show_series([Series("Mine", "run 3", [0.0, 1.0], [0.0, 1.0])], View((0.0, 1.0), (0.0, 1.0)))
+    plot.show()
+    drawing = as_svg(plot)
+    assert QSvgRenderer(drawing).isValid()
+    words = [text for text in ElementTree.fromstring(drawing).itertext() if text.strip()]
+    assert {"Accuracy", "Mine", "Seconds"} <= {text.strip() for text in words}
