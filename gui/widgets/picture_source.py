@@ -19,11 +19,10 @@ def picture_source(mime: QMimeData) -> Path | bytes | None:
     for url in mime.urls():
         if url.isLocalFile():
             return Path(url.toLocalFile())
-    # A picture that cannot be unpacked comes as an empty one, or as nothing.
-    image = QImage(mime.imageData()) if mime.hasImage() else QImage()
-    if image.isNull():
+    if not mime.hasImage():
         return None
+    # One that Qt cannot unpack becomes an empty file, which is refused like any other broken one.
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG", _NOT_PACKED)  # type: ignore[call-overload]
-    return buffer.data().data()
+    QImage(mime.imageData()).save(buffer, "PNG", _NOT_PACKED)  # type: ignore[call-overload]
+    return bytes(buffer.data().data())

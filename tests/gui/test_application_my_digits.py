@@ -22,7 +22,6 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.curve_legend import CurveLegend
-from gui.widgets.my_digits_panel import MyDigitsPanel
 
 LEFT = Qt.MouseButton.LeftButton
 SMALL = "linear 8 relu, linear 10"
@@ -83,6 +82,7 @@ def draw(qtbot: QtBot, application: Application, *corners: tuple[float, float]) 
 
 def show_tab(qtbot: QtBot, application: Application, digits: int) -> QListView:
     application.window.tabs.setCurrentIndex(MY_DIGITS)
+    assert application.window.my_digits_panel.isVisible()
     grid = find(application, "ownDigits", QListView)
     wait_until(qtbot, lambda: grid.model().rowCount() == digits)
     return grid
@@ -219,10 +219,3 @@ def test_nothing_is_trained_twice_at_once(qtbot: QtBot, application: Application
     application.training.stop()
     wait_until(qtbot, lambda: application.training.state is TrainingState.IDLE)
     assert button.isEnabled()
-
-
-def test_the_panel_is_a_tab(application: Application) -> None:
-    page = application.window.tabs.widget(MY_DIGITS)
-    assert page is not None
-    assert page.findChild(MyDigitsPanel) is application.window.my_digits_panel
-    assert application.window.tabs.tabText(MY_DIGITS) == "My digits"
