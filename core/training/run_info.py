@@ -4,10 +4,12 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from core.digits.downloads import SETS
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
-from core.training.job import TrainingJob
+from core.training.job import MOST_OF_MINE, TrainingJob
 from core.training.presets import UnknownPresetError, find_preset
 
 FORMAT, FORMAT_VERSION = "inkling-run", 1
@@ -38,6 +40,9 @@ def to_json(info: RunInfo) -> bytes:
         "hyperparameters": info.job.hyperparameters.as_dict(),
         "device": info.job.device_key,
         "until_accuracy": info.job.until_accuracy,
+        "data": info.job.data,
+        "mine": info.job.mine,
+        "my_digits": None if info.job.my_digits is None else str(info.job.my_digits),
         "seed": info.job.hyperparameters.seed,
         "created": info.created,
         "versions": dict(info.versions),
@@ -79,8 +84,14 @@ def _info(values: Any) -> RunInfo:
         raise ValueError("its target accuracy is none")
     if not isinstance(versions, dict):
         raise ValueError("its versions are none")
+    data, mine, my_digits = values.get("data", "mnist"), values.get("mine", 0.0), values.get("my_digits")
+    if data not in SETS:
+        raise ValueError("its set of digits is none that is known here")
+    if isinstance(mine, bool) or not isinstance(mine, int | float) or not 0 <= mine <= MOST_OF_MINE:
+        raise ValueError("its share of own digits is none")
+    own = None if my_digits is None else Path(_text(my_digits))
     return RunInfo(
-        TrainingJob(preset, hyperparameters, device, None if until is None else float(until)),
+        TrainingJob(preset, hyperparameters, device, None if until is None else float(until), data, float(mine), own),
         _text(values["created"]),
         {_text(name): _text(version) for name, version in versions.items()},
         _text(values["name"])[:MAX_NAME],

@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from io import FileIO
 
 from core.atomic_file import UnwritableFileError
+from core.digits.downloads import find_set
 from core.training.checkpoint import Checkpoint, Weights, save_checkpoint
 from core.training.events import (
     Checkpointed,
@@ -42,7 +43,7 @@ class RunRecorder:
         self, folder: RunFolder, job: TrainingJob, control: TrainingControl, since: Checkpoint | None = None
     ) -> None:
         self._folder, self._control, self._since = folder, control, since
-        self._preset = job.preset
+        self._preset, self._trained_on = job.preset, {"trained_on": find_set(job.data).title}
         self._hyperparameters = job.hyperparameters if since is None else since.hyperparameters
         self._published: Weights = {}
         self._best: Weights = {}
@@ -54,6 +55,9 @@ class RunRecorder:
         self._epoch = 0
         self._writing: Future[None] | None = None
         control.checkpoint_at_end = True
+        if job.start is not None:
+            # Where it began is told by its checkpoint alone.
+            control.ask_for_checkpoint()
 
     def record(self, events: Iterator[Event]) -> Iterator[Event]:
         """All of `events`, each written before it is handed on, and a RunNotKept where that is no longer possible.
@@ -135,11 +139,11 @@ class RunRecorder:
     def _finish(self, end: TrainingEnded) -> None:
         """The networks for others to use, once the state it ended in is written."""
         self._wait_for_writer()
-        facts = {"trained_on": "MNIST", "outcome": end.outcome, "test_accuracy": f"{end.test_accuracy:.4f}"}
+        facts = {**self._trained_on, "outcome": end.outcome, "test_accuracy": f"{end.test_accuracy:.4f}"}
         last = Model(self._preset, self._hyperparameters, end.weights, facts)
         save_model(self._folder.path / LAST, last, "float32")
         if self._best:
-            best = Model(self._preset, self._hyperparameters, self._best, {"trained_on": "MNIST"})
+            best = Model(self._preset, self._hyperparameters, self._best, self._trained_on)
             save_model(self._folder.path / BEST, best, "float32")
 
 

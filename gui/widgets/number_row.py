@@ -22,11 +22,12 @@ from gui.widgets.grey_image import to_qimage
 
 _PICTURE_PX = 28
 """Every pixel the network sees is one of the screen's."""
-_LINE_PX = 14
-_PADDING_PX = 4
-_WIDTH_PX = 42
+_LINE_PX = 13
+_PADDING_PX = 3
+_ANSWER_PX = 11
+_WIDTH_PX = _PICTURE_PX + _ANSWER_PX + 5
 """Four of them fit beside the large picture."""
-_HEIGHT_PX = _PICTURE_PX + 2 * _LINE_PX + 2 * _PADDING_PX
+_HEIGHT_PX = _PICTURE_PX + _LINE_PX + 2 * _PADDING_PX
 _SCROLL_BAR_PX = 10
 
 _KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
@@ -101,7 +102,7 @@ class NumberRow(QListWidget):
 
 
 class _DigitDelegate(QStyledItemDelegate):
-    """A digit in squares and two lines below; the selected one in a frame."""
+    """A digit in squares, beside it what it is read as, and below how sure that is; the selected one in a frame."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         return QSize(_WIDTH_PX, _HEIGHT_PX)
@@ -111,7 +112,8 @@ class _DigitDelegate(QStyledItemDelegate):
     ) -> None:
         digit: ReadDigit = index.data(_DIGIT_ROLE)
         scheme = theme.colours(option.palette)
-        cell = QRectF(option.rect).adjusted(1.5, 1.5, -1.5, -1.5)
+        corner = option.rect.topLeft()
+        cell = QRectF(corner.x(), corner.y(), _WIDTH_PX, _HEIGHT_PX).adjusted(1, 1, -1, -1)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if option.state & QStyle.StateFlag.State_Selected:
@@ -124,21 +126,22 @@ class _DigitDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(cell, theme.RADIUS - 2, theme.RADIUS - 2)
         # Views smooth what they scale; here every pixel is to be seen.
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        left, top = option.rect.x() + (_WIDTH_PX - _PICTURE_PX) // 2, option.rect.y() + _PADDING_PX
-        painter.drawImage(QRectF(left, top, _PICTURE_PX, _PICTURE_PX), to_qimage(digit.picture))
-        line = QRectF(option.rect.x(), top + _PICTURE_PX, _WIDTH_PX, _LINE_PX)
+        picture = QRectF(corner.x() + _PADDING_PX, corner.y() + _PADDING_PX, _PICTURE_PX, _PICTURE_PX)
+        painter.drawImage(picture, to_qimage(digit.picture))
         if digit.answer is not None:
-            self._paint_words(painter, option, digit, line)
+            self._paint_words(painter, option, digit, picture)
         painter.restore()
 
-    def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, digit: ReadDigit, line: QRectF) -> None:
+    def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, digit: ReadDigit, picture: QRectF) -> None:
         scheme = theme.colours(option.palette)
         painter.setPen(QColor(scheme.text))
         painter.setFont(theme.title_font(option.font))
-        painter.drawText(line, Qt.AlignmentFlag.AlignCenter, digit_text(digit.answer))
+        beside = QRectF(picture.right(), picture.top(), _ANSWER_PX, _PICTURE_PX)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, digit_text(digit.answer))
         painter.setPen(QColor(scheme.muted))
         painter.setFont(theme.small_font(option.font))
-        painter.drawText(line.translated(0, _LINE_PX), Qt.AlignmentFlag.AlignCenter, _percent(digit))
+        below = QRectF(picture.left(), picture.bottom(), _PICTURE_PX + _ANSWER_PX, _LINE_PX)
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, _percent(digit))
 
 
 def _percent(digit: ReadDigit) -> str:

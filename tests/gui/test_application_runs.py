@@ -240,6 +240,7 @@ from dataclasses import replace
 from pathlib import Path
 from PySide6.QtWidgets import QPushButton
 from gui import application as room
+from gui.training_state import TrainingState
 
 class Application(room.Application):
     def __init__(self):
@@ -254,7 +255,7 @@ class Application(room.Application):
 
     def look(self, *_):
         bar, form = self.window.recovery_bar, self.window.hyperparameter_form
-        if self.training.state is not room.TrainingState.IDLE:
+        if self.training.state is not TrainingState.IDLE:
             return
         if self.ended:
             self.window.close()

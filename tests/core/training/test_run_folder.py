@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -381,3 +382,27 @@ def test_a_folder_that_may_not_be_written_is_refused_with_the_system_s_reason() 
     held = RunFolder(Path("/sys/kernel"))
     assert "cannot be written: " in refusal(held.locked().__enter__, held.path)
     assert not held.is_locked()
+
+
+def test_the_set_and_the_share_of_own_digits_are_kept_and_older_folders_have_mnist_alone(tmp_path: Path) -> None:
+    wanted = replace(JOB, data="fashion-mnist", mine=0.25, my_digits=tmp_path / "mine.jsonl")
+    folder = RunFolder(tmp_path / "run")
+    folder.create(wanted)
+    assert folder.info().job == wanted
+    values = json.loads((folder.path / "run.json").read_text("utf-8"))
+    for name in ("data", "mine", "my_digits"):
+        del values[name]
+    (folder.path / "run.json").write_text(json.dumps(values))
+    assert folder.info().job == JOB
+
+
+@pytest.mark.parametrize(
+    "change", [{"data": "no such set"}, {"data": 3}, {"mine": 0.95}, {"mine": True}, {"my_digits": 3}]
+)
+def test_a_set_or_a_share_that_cannot_be_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(JOB)
+    values = json.loads((folder.path / "run.json").read_text("utf-8"))
+    (folder.path / "run.json").write_text(json.dumps({**values, **change}))
+    with pytest.raises(RunError, match="cannot be read"):
+        folder.info()
