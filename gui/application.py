@@ -22,6 +22,7 @@ from gui.dialogs import Dialogs
 from gui.distortion_controller import DistortionController
 from gui.drawing_side import DrawingSide
 from gui.file_controller import FileController
+from gui.garbage_collector import GarbageCollector
 from gui.job_setup import JobSetup
 from gui.kept_runs import KeptRuns
 from gui.main_window import MainWindow
@@ -253,8 +254,11 @@ def run_window() -> int:
     qt.setApplicationName("Inkling")
     qt.setApplicationVersion(VERSION)
     apply_theme(qt)
+    garbage_collector = GarbageCollector(qt)
     application = Application()
     # Closing a window that was hidden before ends no program.
     application.left.connect(qt.quit)
     application.start()
-    return qt.exec()
+    status = qt.exec()
+    garbage_collector.stop()
+    return status

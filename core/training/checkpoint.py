@@ -42,7 +42,8 @@ class Progress:
     step, of total_steps; samples: digits learned from; train_seconds; train_loss: mean over the last report's digits,
     None before the first; published: whether weights were; best: the best validation accuracy (0..1) and its step;
     evaluation_due: whether the evaluation after this step was broken off, and is to be done again; before: the
-    accuracies (0..1) by split of the network that the run began with, where it was given one.
+    accuracies (0..1) by split of the network that the run began with, where it was given one; mine_digest: of the
+    user's own digits it learns from, "" without any.
 
     Raises ValueError for what cannot be.
     """
@@ -56,6 +57,7 @@ class Progress:
     best: tuple[float, int] | None
     evaluation_due: bool = False
     before: Mapping[str, float] = field(default_factory=dict)
+    mine_digest: str = ""
 
     def __post_init__(self) -> None:
         counts = (self.step, self.total_steps, self.samples)
@@ -69,6 +71,8 @@ class Progress:
             raise ValueError("its best accuracy is no number")
         if not isinstance(self.before, dict) or not all(_is_number(value) for value in self.before.values()):
             raise ValueError("what it began with is not clear")
+        if not isinstance(self.mine_digest, str):
+            raise ValueError("whose digits it learns from is not clear")
 
 
 @dataclass(frozen=True)

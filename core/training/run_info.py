@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.digits.downloads import SETS
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
 from core.training.job import MOST_OF_MINE, TrainingJob
 from core.training.presets import UnknownPresetError, find_preset
@@ -85,13 +84,13 @@ def _info(values: Any) -> RunInfo:
     if not isinstance(versions, dict):
         raise ValueError("its versions are none")
     data, mine, my_digits = values.get("data", "mnist"), values.get("mine", 0.0), values.get("my_digits")
-    if data not in SETS:
-        raise ValueError("its set of digits is none that is known here")
     if isinstance(mine, bool) or not isinstance(mine, int | float) or not 0 <= mine <= MOST_OF_MINE:
         raise ValueError("its share of own digits is none")
     own = None if my_digits is None else Path(_text(my_digits))
     return RunInfo(
-        TrainingJob(preset, hyperparameters, device, None if until is None else float(until), data, float(mine), own),
+        TrainingJob(
+            preset, hyperparameters, device, None if until is None else float(until), _text(data), float(mine), own
+        ),
         _text(values["created"]),
         {_text(name): _text(version) for name, version in versions.items()},
         _text(values["name"])[:MAX_NAME],

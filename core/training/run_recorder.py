@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from io import FileIO
 
 from core.atomic_file import UnwritableFileError
-from core.digits.downloads import find_set
+from core.digits.downloads import SETS
 from core.training.checkpoint import Checkpoint, Weights, save_checkpoint
 from core.training.events import (
     Checkpointed,
@@ -43,7 +43,10 @@ class RunRecorder:
         self, folder: RunFolder, job: TrainingJob, control: TrainingControl, since: Checkpoint | None = None
     ) -> None:
         self._folder, self._control, self._since = folder, control, since
-        self._preset, self._trained_on = job.preset, {"trained_on": find_set(job.data).title}
+        self._preset, self._trained_on = (
+            job.preset,
+            {"trained_on": SETS[job.data].title if job.data in SETS else job.data},
+        )
         self._hyperparameters = job.hyperparameters if since is None else since.hyperparameters
         self._published: Weights = {}
         self._best: Weights = {}
@@ -55,9 +58,6 @@ class RunRecorder:
         self._epoch = 0
         self._writing: Future[None] | None = None
         control.checkpoint_at_end = True
-        if job.start is not None:
-            # Where it began is told by its checkpoint alone.
-            control.ask_for_checkpoint()
 
     def record(self, events: Iterator[Event]) -> Iterator[Event]:
         """All of `events`, each written before it is handed on, and a RunNotKept where that is no longer possible.

@@ -168,6 +168,7 @@ class _Run:
             None if self.best is None else self.best[:2],
             self.evaluation_due,
             self.before,
+            self.splits.mine_digest,
         )
         best = {} if self.best is None else self.best[2]
         return Checkpoint(self.hyperparameters, progress, self.learner.state(), self.finite_weights, best)
@@ -195,6 +196,8 @@ class _Run:
         epochs, steps_within = divmod(since.progress.step, self.steps_per_epoch)
         samples = epochs * len(self.learner.data) + steps_within * self.hyperparameters.batch_size
         longest = int(RANGES["epochs"].maximum) * self.steps_per_epoch
+        if since.progress.mine_digest != self.splits.mine_digest:
+            raise ValueError("your own digits have changed since")
         if since.progress.samples != samples or since.progress.total_steps > longest:
             raise ValueError("it is that of a run with other digits")
         mine = _kinds(self.finite_weights)

@@ -4,6 +4,7 @@ A room of its own because here it is decided what can be done with which of them
 """
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QShowEvent
@@ -14,6 +15,9 @@ from gui import theme
 from gui.widgets.own_digits_grid import OwnDigitsGrid
 from gui.widgets.own_digits_model import OwnDigits, OwnDigitsModel
 from gui.widgets.own_training import OwnTraining
+
+_Texts: TypeAlias = tuple[QWidget, str, str, str]
+"""A control, its name in the program, its name for people, and what it does."""
 
 _CLASSES = 10
 _LINES_NAMED = 8
@@ -128,7 +132,16 @@ class MyDigitsPanel(QWidget):
         self._grid.setAccessibleDescription(
             self.tr("The keys 0 to 9 change the label of those chosen, Delete deletes them, Ctrl+A chooses all.")
         )
-        for control, name, title, explanation in (
+        for control, name, title, explanation in (*self._filter_texts(), *self._button_texts()):
+            control.setObjectName(name)
+            control.setAccessibleName(title)
+            control.setAccessibleDescription(explanation)
+            control.setToolTip(theme.tooltip(explanation))
+        for widget, name in ((self._hint, "ownHint"), (self._problems, "ownProblems"), (self._result, "ownResult")):
+            widget.setObjectName(name)
+
+    def _filter_texts(self) -> Sequence[_Texts]:
+        return (
             (
                 self._labels,
                 "ownLabels",
@@ -141,6 +154,10 @@ class MyDigitsPanel(QWidget):
                 self.tr("Only wrong ones"),
                 self.tr("Show only those that the network in use reads as something else than you say."),
             ),
+        )
+
+    def _button_texts(self) -> Sequence[_Texts]:
+        return (
             (
                 self._relabel,
                 "relabelOwn",
@@ -166,13 +183,7 @@ class MyDigitsPanel(QWidget):
                 self.tr("Export"),
                 self.tr("Write all your digits to a file, as ink: every point of every stroke."),
             ),
-        ):
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
-        for widget, name in ((self._hint, "ownHint"), (self._problems, "ownProblems"), (self._result, "ownResult")):
-            widget.setObjectName(name)
+        )
 
     def _arrange(self) -> None:
         head, tools = QHBoxLayout(), QHBoxLayout()

@@ -23,7 +23,7 @@ from gui.widgets.grey_image import to_qimage
 _PICTURE_PX = 28
 """Every pixel the network sees is one of the screen's."""
 _LINE_PX = 13
-_PADDING_PX = 3
+_PADDING_PX = 2
 _ANSWER_PX = 11
 _WIDTH_PX = _PICTURE_PX + _ANSWER_PX + 5
 """Four of them fit beside the large picture."""

@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TypeVar
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QScrollArea, QWidget
+from PIL import Image
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QListWidget, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.device import HostArray
@@ -17,6 +20,7 @@ from core.predictor import Answer
 from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
+from gui.widgets.grey_image import to_qimage
 
 LEFT = Qt.MouseButton.LeftButton
 Kind = TypeVar("Kind", bound=QWidget)
@@ -48,9 +52,13 @@ def find(application: Application, name: str, kind: type[Kind]) -> Kind:
 
 
 def draw_a_seven(qtbot: QtBot, application: Application) -> None:
+    draw(qtbot, application, (0.1, 0.1), (0.35, 0.1), (0.2, 0.5))
+
+
+def draw(qtbot: QtBot, application: Application, *corners: tuple[float, float]) -> None:
+    """A stroke from corner to corner, in shares of the sheet."""
     canvas = application.window.drawing_panel.canvas
     side, left = min(canvas.width(), canvas.height()), (canvas.width() - min(canvas.width(), canvas.height())) // 2
-    corners = [(0.1, 0.1), (0.35, 0.1), (0.2, 0.5)]
     points = [QPoint(left + int(x * side), int(y * side)) for x, y in corners]
     qtbot.mousePress(canvas, LEFT, pos=points[0])
     for start, end in pairwise(points):
@@ -120,3 +128,62 @@ def test_the_steps_fit_a_small_screen_by_scrolling(qtbot: QtBot, application: Ap
         widget = find(application, name, QWidget)
         area.ensureWidgetVisible(widget)
         assert widget.visibleRegion().boundingRect().width() == widget.width(), name
+
+
+def answer(application: Application) -> str:
+    return find(application, "answerLabel", QLabel).text()
+
+
+def test_digits_drawn_side_by_side_are_a_number_and_each_can_be_looked_at(
+    qtbot: QtBot, application: Application, answers: list[tuple[Answer | None, HostArray | None]]
+) -> None:
+    draw_a_seven(qtbot, application)
+    qtbot.waitUntil(lambda: answer(application) == "It is a 7")
+    seven = answers[-1][1]
+    draw(qtbot, application, (0.6, 0.12), (0.6, 0.5))
+    draw(qtbot, application, (0.75, 0.12), (0.72, 0.33), (0.92, 0.33))
+    draw(qtbot, application, (0.86, 0.2), (0.86, 0.52))
+    qtbot.waitUntil(lambda: answer(application) == "It is 714")
+    row = find(application, "numberRow", QListWidget)
+    qtbot.mouseClick(row.viewport(), LEFT, pos=row.visualItemRect(row.item(0)).center())
+    qtbot.waitUntil(lambda: np.array_equal(answers[-1][1], seven))
+    qtbot.keyClick(row, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: answers[-1][0] is not None and answers[-1][0].digit == 1)
+    qtbot.keyClick(row, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(row, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: answer(application) == "It is 71")
+
+
+def test_a_picture_is_read_dropped_or_pasted_and_a_broken_one_changes_nothing(
+    qtbot: QtBot,
+    application: Application,
+    answers: list[tuple[Answer | None, HostArray | None]],
+    mnist: DigitSets,
+    tmp_path: Path,
+) -> None:
+    canvas, status = application.window.drawing_panel.canvas, find(application, "statusLabel", QLabel)
+    digits = np.concatenate([np.kron(one, np.ones((3, 3), np.uint8)) for one in mnist.test.images[:3]], axis=1)
+    Image.fromarray(255 - np.pad(digits, 20)).save(tmp_path / "number.jpg")
+    (tmp_path / "broken.jpg").write_bytes((tmp_path / "number.jpg").read_bytes()[:300])
+
+    def drop(name: str) -> None:
+        mime, copy, none = QMimeData(), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+        mime.setUrls([QUrl.fromLocalFile(str(tmp_path / name))])
+        QApplication.sendEvent(canvas, QDragEnterEvent(canvas.rect().center(), copy, mime, LEFT, none))
+        QApplication.sendEvent(canvas, QDropEvent(QPointF(canvas.rect().center()), copy, mime, LEFT, none))
+
+    drop("number.jpg")
+    qtbot.waitUntil(lambda: answer(application) == "It is 721", timeout=20_000)
+    assert status.text() == "Found 3 digits."
+    drop("broken.jpg")
+    qtbot.waitUntil(lambda: "broken.jpg" in status.text(), timeout=20_000)
+    assert answer(application) == "It is 721"
+    QGuiApplication.clipboard().setImage(to_qimage(mnist.test.images[3]))
+    application.window.paste_picture_action.trigger()
+    qtbot.waitUntil(lambda: answer(application) == "It is a 0", timeout=20_000)
+    assert answers[-1][1] is not None
+    assert answers[-1][1].tobytes() == mnist.test.images[3].tobytes()
+    qtbot.keyClick(canvas, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: answer(application) == "It is 721")
+    draw_a_seven(qtbot, application)
+    qtbot.waitUntil(lambda: answer(application) == "It is a 7")

@@ -291,3 +291,19 @@ def test_a_file_of_digits_is_chosen_or_not(dialogs: Dialogs, tmp_path: Path) -> 
     assert dialogs.ask_which_ink() == tmp_path / "other.jsonl"
     when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
     assert dialogs.ask_which_ink() is None
+
+
+def test_a_picture_is_chosen_or_not(dialogs: Dialogs, tmp_path: Path) -> None:
+    (tmp_path / "number.webp").write_text("")
+
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        assert "*.heic" in dialog.nameFilters()[0]
+        dialog.setDirectory(str(tmp_path))
+        type_name(dialog, "number.webp")
+        dialog.accept()
+
+    when_open(choose)
+    assert dialogs.ask_which_picture() == tmp_path / "number.webp"
+    when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
+    assert dialogs.ask_which_picture() is None

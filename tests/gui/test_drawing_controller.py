@@ -11,7 +11,8 @@ from core.predictor import Predictor
 from core.training.calibration import Calibration
 from core.training.model_file import SHIPPED_MODEL, load_model
 from gui.drawing_controller import DrawingController
-from gui.ink_history import PrintedDigit
+from gui.ink_history import OpenedPicture, PrintedDigit
+from gui.read_number import ReadNumber
 
 
 @pytest.fixture
@@ -148,3 +149,88 @@ def test_a_calibration_is_of_the_weights_that_were_last_heard_of_and_goes_with_t
     with qtbot.waitSignal(controller.answered):
         controller.use_weights(weights)
     assert predictor.calibration is None
+
+
+@pytest.fixture
+def seventy_one(seven: Ink) -> Ink:
+    """A 7, and a bent 1 to the right of it that is less sure."""
+    return Ink((*seven.strokes, Stroke(np.array([[120, 20], [124, 55], [120, 90]]))))
+
+
+def read(qtbot: QtBot, controller: DrawingController, change) -> ReadNumber | None:
+    with qtbot.waitSignal(controller.number_read) as heard, qtbot.waitSignal(controller.answered):
+        change()
+    return heard.args[0]
+
+
+def test_digits_side_by_side_are_a_number_each_answered_as_if_alone(
+    qtbot: QtBot, controller: DrawingController, predictor: Predictor, seven: Ink, seventy_one: Ink
+) -> None:
+    number = read(qtbot, controller, lambda: controller.on_ink_changed(seventy_one))
+    assert number is not None
+    assert number.text == "71"
+    for digit, ink in zip(number.digits, (seven, Ink(seventy_one.strokes[1:])), strict=True):
+        assert np.array_equal(digit.picture, rasterize(ink))
+        assert digit.answer is not None
+        assert np.array_equal(digit.answer.probabilities, predictor.answer(rasterize(ink)).probabilities)
+
+
+def test_one_digit_is_no_number(qtbot: QtBot, controller: DrawingController, seven: Ink) -> None:
+    assert read(qtbot, controller, lambda: controller.on_ink_changed(seven)) is None
+    assert read(qtbot, controller, lambda: controller.on_ink_changed(Ink(()))) is None
+
+
+def test_the_least_sure_digit_is_looked_at_until_another_is_chosen(
+    qtbot: QtBot, controller: DrawingController, seventy_one: Ink
+) -> None:
+    number = read(qtbot, controller, lambda: controller.on_ink_changed(seventy_one))
+    assert number is not None
+    sureness = [digit.answer.confidence for digit in number.digits if digit.answer]
+    assert number.selected == int(np.argmin(sureness))
+    other = 1 - number.selected
+    with qtbot.waitSignal(controller.traced) as traced, qtbot.waitSignal(controller.answered) as answered:
+        controller.select(other)
+    assert np.array_equal(answered.args[1], number.digits[other].picture)
+    assert traced.args[0].strokes == (seventy_one.strokes[other],)
+    # The choice stays while there are as many digits, and no longer.
+    again = read(qtbot, controller, lambda: controller.on_ink_changed(Ink(seventy_one.strokes)))
+    assert again is not None
+    assert again.selected == other
+    read(qtbot, controller, lambda: controller.on_ink_changed(Ink(())))
+    anew = read(qtbot, controller, lambda: controller.on_ink_changed(seventy_one))
+    assert anew is not None
+    assert anew.selected == number.selected
+
+
+def test_the_choice_stays_when_new_weights_arrive(
+    qtbot: QtBot, controller: DrawingController, seventy_one: Ink
+) -> None:
+    number = read(qtbot, controller, lambda: controller.on_ink_changed(seventy_one))
+    assert number is not None
+    weights = {name: -w for name, w in load_model(SHIPPED_MODEL).weights.items()}
+    after = read(qtbot, controller, lambda: controller.use_weights(weights))
+    assert after is not None
+    assert after.selected == number.selected
+
+
+def test_steps_left_out_are_left_out_of_every_digit(
+    qtbot: QtBot, controller: DrawingController, seven: Ink, seventy_one: Ink
+) -> None:
+    read(qtbot, controller, lambda: controller.on_ink_changed(seventy_one))
+    recipe = Recipe(thicken=False)
+    number = read(qtbot, controller, lambda: controller.on_recipe_changed(recipe))
+    assert number is not None
+    for digit, ink in zip(number.digits, (seven, Ink(seventy_one.strokes[1:])), strict=True):
+        assert np.array_equal(digit.picture, trace(ink, recipe).picture)
+
+
+def test_the_digits_of_a_picture_are_read_as_they_were_found(
+    qtbot: QtBot, controller: DrawingController, mnist: DigitSets
+) -> None:
+    opened = OpenedPicture(np.zeros((9, 9, 3), np.uint8), tuple(mnist.test.images[:12]), np.zeros((12, 4)))
+    with qtbot.waitSignal(controller.traced) as traced:
+        number = read(qtbot, controller, lambda: controller.on_picture_put(opened))
+    assert number is not None
+    assert number.text == "".join(map(str, mnist.test.labels[:12]))
+    assert [digit.picture.tobytes() for digit in number.digits] == [one.tobytes() for one in mnist.test.images[:12]]
+    assert traced.args == [None, None]

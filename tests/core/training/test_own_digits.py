@@ -11,7 +11,7 @@ from core.digits.ink import Ink, LabelledInk, Stroke
 from core.digits.mixture import with_own_digits
 from core.digits.my_digits import MyDigits, MyDigitsError
 from core.digits.synthetic_ink import write_digits
-from core.training.checkpoint import load_checkpoint, save_checkpoint
+from core.training.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from core.training.evaluation import DeviceDataset, evaluate
 from core.training.events import Checkpointed, Evaluated, TrainingEnded
 from core.training.hyperparameters import HyperparameterError
@@ -170,3 +170,16 @@ def test_too_few_to_hold_any_out_are_learned_from_and_measured(splits: Splits, c
     assert own is not None
     few = with_own_digits(splits, Dataset(own.images[:4], own.labels[:4]), 0.3)
     assert end_of(list(train(job("quick-mlp", **SMALL), few))).mine_accuracy == 1.0
+
+
+def test_a_run_does_not_go_on_with_other_digits_than_it_began_with(
+    splits: Splits, mixed: Splits, collection: MyDigits
+) -> None:
+    run = job("quick-mlp", **SMALL)
+    told = next(event for event in train(run, mixed, TellsEveryStep()) if isinstance(event, Checkpointed))
+    collection.relabel({collection.samples()[0].key: 9})
+    own = collection.dataset()
+    assert own is not None
+    with pytest.raises(CheckpointError, match="your own digits have changed since"):
+        train(run, with_own_digits(splits, own, 0.3), since=told.checkpoint)
+    assert end_of(list(train(run, mixed, since=told.checkpoint))).outcome == "completed"

@@ -59,3 +59,23 @@ def test_without_an_answer_it_asks_for_a_digit(answer: AnswerWords) -> None:
 def test_where_the_network_does_not_know_it_says_so_and_what_it_would_guess(answer: AnswerWords) -> None:
     answer.show_answer(Answer(probabilities(d4=0.9, d9=0.1), 4, 0.34, None))
     assert words(answer) == ["I don't know", "If it is a digit, most likely a 4 (34 % sure)"]
+
+
+def test_a_number_stands_alone_and_an_answer_takes_its_place(answer: AnswerWords) -> None:
+    answer.show()
+    answer.show_number("4?7")
+    assert [label.text() for label in answer.findChildren(QLabel) if label.isVisible()] == ["It is 4?7"]
+    answer.show_answer(sure(probabilities(d7=1.0)))
+    assert [label.text() for label in answer.findChildren(QLabel) if label.isVisible()] == ["It is a 7", "100.0 % sure"]
+
+
+def test_a_long_number_is_wrapped_and_makes_nothing_wider(answer: AnswerWords) -> None:
+    answer.show_number("407")
+    width, font = answer.minimumSizeHint().width(), answer.findChildren(QLabel)[0].font()
+    answer.show_number("0123456789" * 4)
+    label = answer.findChildren(QLabel)[0]
+    assert label.text().replace("\u200b", "") == "It is " + "0123456789" * 4
+    assert answer.minimumSizeHint().width() <= width
+    assert label.font().pointSizeF() < font.pointSizeF()
+    answer.show_answer(None)
+    assert label.font() == font

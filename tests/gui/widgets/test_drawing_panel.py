@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QListWidget, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.digits.ink import Ink
 from core.digits.rasterizer import Recipe
-from gui.ink_history import PrintedDigit
+from gui.ink_history import OpenedPicture, PrintedDigit
+from gui.read_number import ReadDigit, ReadNumber
 from gui.widgets.drawing_panel import DrawingPanel
 from tests.gui.answers import sure
 
@@ -214,6 +215,8 @@ def test_the_details_are_told_to_be_open(qtbot: QtBot, panel: DrawingPanel) -> N
         "inputPreview",
         "answerLabel",
         "meantSelector",
+        "numberRow",
+        "pictureButton",
         "stepsOpener",
         "nearestRow",
         "probabilityChart",
@@ -224,3 +227,71 @@ def test_names_for_tests_and_screen_readers(panel: DrawingPanel, name: str) -> N
     assert control is not None
     assert control.accessibleName()
     assert control.toolTip()
+
+
+def seventy_one(selected: int = 0) -> ReadNumber:
+    answers = (sure(probabilities(d7=0.9, d1=0.1)), sure(probabilities(d1=0.8, d7=0.2)))
+    pictures = (np.full((28, 28), 90, np.uint8), np.full((28, 28), 30, np.uint8))
+    return ReadNumber(tuple(map(ReadDigit, pictures, answers)), selected)
+
+
+def show(panel: DrawingPanel, number: ReadNumber) -> None:
+    chosen = number.digits[number.selected]
+    panel.show_number(number)
+    panel.show_answer(chosen.answer, chosen.picture)
+
+
+def test_a_number_is_told_with_its_digits_in_a_row(qtbot: QtBot, panel: DrawingPanel) -> None:
+    chosen: list[int] = []
+    panel.digit_selected.connect(chosen.append)
+    size = panel.canvas.size()
+    draw_a_line(qtbot, panel)
+    show(panel, seventy_one(1))
+    assert "It is 71" in words(panel)
+    row, chart = panel.findChild(QListWidget, "numberRow"), panel.findChild(QWidget, "probabilityChart")
+    assert row is not None
+    assert chart is not None
+    assert (row.isVisible(), row.count(), row.currentRow()) == (True, 2, 1)
+    assert chart.accessibleDescription().startswith("1: ")
+    assert chosen == []
+    qtbot.keyClick(row, Qt.Key.Key_Left)
+    assert chosen == [0]
+    # The sheet must stay as it is under the pen.
+    qtbot.wait(20)
+    assert panel.canvas.size() == size
+    panel.show_number(None)
+    panel.show_answer(sure(probabilities(d7=1.0)), np.zeros((28, 28), np.uint8))
+    assert "It is a 7" in words(panel)
+    assert not row.isVisible()
+    qtbot.wait(20)
+    assert panel.canvas.size() == size
+
+
+def test_of_a_number_nobody_says_which_digit_it_is(qtbot: QtBot, panel: DrawingPanel) -> None:
+    labelled: list[int] = []
+    panel.labelled.connect(lambda digit, ink: labelled.append(digit))
+    draw_a_line(qtbot, panel)
+    show(panel, seventy_one())
+    qtbot.keyClicks(panel.canvas, "7")
+    assert labelled == []
+    selector = panel.findChild(QComboBox, "meantSelector")
+    assert selector is not None
+    assert not selector.isVisible()
+
+
+def test_a_picture_is_told_asked_for_and_cleared_away(qtbot: QtBot, panel: DrawingPanel) -> None:
+    heard: list[object] = []
+    panel.picture_put.connect(heard.append)
+    panel.picture_requested.connect(lambda: heard.append("asked"))
+    qtbot.mouseClick(button(panel, "pictureButton"), Qt.MouseButton.LeftButton)
+    opened = OpenedPicture(np.zeros((9, 9, 3), np.uint8), (np.zeros((28, 28), np.uint8),), np.zeros((1, 4)))
+    draw_a_line(qtbot, panel)
+    panel.canvas.put(opened)
+    assert heard == ["asked", opened]
+    assert (meant(panel), verdict(panel)) == ("You mean…", "")
+    assert button(panel, "clearButton").isEnabled()
+    assert not button(panel, "eraserButton").isEnabled()
+    qtbot.mouseClick(button(panel, "clearButton"), Qt.MouseButton.LeftButton)
+    assert panel.canvas.is_empty
+    qtbot.mouseClick(button(panel, "undoButton"), Qt.MouseButton.LeftButton)
+    assert heard == ["asked", opened, opened]
