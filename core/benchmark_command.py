@@ -4,11 +4,8 @@ It is a room of its own because, like a training run, it lasts: figures are show
 those there are.
 """
 
-import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, replace
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -22,7 +19,7 @@ from core.device import UnknownDeviceError
 from core.device_list import list_devices
 from core.digits.dataset import Dataset
 from core.digits.mnist import load_mnist
-from core.terminal import Json, complain, print_json, stderr, stdout
+from core.terminal import Json, complain, print_json, stderr, stdout, stop_on_interrupt
 from core.training.benchmark import (
     HIDDEN,
     PRESETS,
@@ -35,7 +32,7 @@ from core.training.benchmark import (
     read_widths,
 )
 from core.training.benchmark_lesson import crossovers, lesson
-from core.training.trainer import TrainingControl
+from core.training.job import TrainingControl
 
 _HIDDEN = ",".join(str(units) for units in HIDDEN)
 
@@ -104,7 +101,7 @@ def _run(job: BenchmarkJob, digits: Dataset, told: _Told) -> None:
     bar = Progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=stderr)
     task = bar.add_task("preparing", total=1.0)
     live = Live(console=stderr, transient=True, auto_refresh=stderr.is_terminal)
-    with _stop_on_interrupt(control), live:
+    with stop_on_interrupt(control.stop, "what was measured"), live:
         for event in benchmark(job, digits, control):
             if isinstance(event, BenchmarkProgress):
                 words = f"{event.device_key} · {event.hidden:,} hidden units"
@@ -119,24 +116,6 @@ def _run(job: BenchmarkJob, digits: Dataset, told: _Told) -> None:
             elif isinstance(event, BenchmarkEnded):
                 told.outcome = event.outcome
             live.update(Group(told.table(), bar))
-
-
-@contextmanager
-def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
-    """Let Ctrl-C (and a polite kill) stop the benchmark; a second one ends the program."""
-
-    def stop(signal_number: int, frame: FrameType | None) -> None:
-        control.stop()
-        complain("stopping, and keeping what was measured; once more gives it up")
-        signal.signal(signal_number, signal.default_int_handler)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, stop) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
 
 
 def _device_keys(text: str | None) -> tuple[str, ...]:

@@ -19,10 +19,10 @@ from core.nn.gradient_check import CheckedLayer, check_network
 from core.nn.optimizers import OPTIMIZERS
 from core.terminal import Json, print_json, stderr, stdout
 from core.training.hyperparameters import INPUT_SHAPE
+from core.training.job import TrainingJob
 from core.training.presets import find_preset
 from core.training.profile import Profile, profile
 from core.training.rate_finder import STEPS, RatesTried, RateTried, find_rate
-from core.training.trainer import TrainingJob
 
 Preset = Annotated[str, typer.Option("--preset", help="The recipe to look into.")]
 Network = Annotated[str | None, typer.Option("--network", help="Its layers, if not the recipe's own.")]

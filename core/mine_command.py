@@ -13,8 +13,7 @@ from rich.text import Text
 
 from core.digits.my_digits import MyDigits, Problem, default_file
 from core.terminal import Json, complain, print_json, stdout
-
-CLASSES = 10
+from core.training.hyperparameters import CLASSES
 
 
 def mine_command(

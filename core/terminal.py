@@ -1,7 +1,13 @@
-"""What the commands say their answers with: a table for people, one JSON object for programs; and how they complain."""
+"""What the commands say their answers with: a table for people, one JSON object for programs; how they complain, and
+how Ctrl-C ends those that last.
+"""
 
 import json
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -25,3 +31,21 @@ def complain(sentence: str) -> None:
 def print_json(result: dict[str, Any]) -> None:
     """`result` as the one line of stdout; raises ValueError for a number that JSON cannot hold."""
     sys.stdout.write(json.dumps(result, allow_nan=False) + "\n")
+
+
+@contextmanager
+def stop_on_interrupt(stop: Callable[[], object], kept: str) -> Iterator[None]:
+    """Let Ctrl-C (and a polite kill) call `stop`, promising to keep `kept`; a second one ends the program."""
+
+    def on_signal(signal_number: int, frame: FrameType | None) -> None:
+        stop()
+        complain(f"stopping, and keeping {kept}; once more gives it up")
+        signal.signal(signal_number, signal.default_int_handler)
+
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, on_signal) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)

@@ -6,13 +6,9 @@ folder to go on from.
 
 import hashlib
 import shlex
-import signal
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -26,7 +22,7 @@ from core.digits.dataset_files import load_digit_sets
 from core.digits.downloads import find_set
 from core.digits.mixture import can_hold_out
 from core.predictor import calibrated
-from core.terminal import complain, print_json, stderr, stdout
+from core.terminal import complain, print_json, stderr, stdout, stop_on_interrupt
 from core.training.checkpoint import Checkpoint, Weights
 from core.training.events import Evaluated, RunNotKept, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.job import TrainingControl, TrainingJob
@@ -48,9 +44,9 @@ def run_training(
     begun = time.perf_counter()
     device_key, end, validation = _train_with_progress(job, folder, since)
     if end.reason:
-        sys.stderr.write(f"inkling: the device could not go on: {end.reason}\n")
+        complain(f"the device could not go on: {end.reason}")
     if out is not None and not end.learned:
-        sys.stderr.write(f"inkling: nothing was learned, so {out} was not written\n")
+        complain(f"nothing was learned, so {out} was not written")
         out = None
     if out is not None:
         model = _model(job, end)
@@ -83,14 +79,14 @@ def _train_with_progress(
         _tell_of_mine(job)
     control = TrainingControl()
     device_key, total_steps, measured = job.device_key, 1, ""
-    with _stop_on_interrupt(control), _progress() as progress:
+    with stop_on_interrupt(control.stop, "what was learned"), _progress() as progress:
         task = progress.add_task("training", total=None)
         events = train(job, splits, control, since)
         if folder is not None:
             events = RunRecorder(folder, job, control, since).record(events)
         for event in events:
             if isinstance(event, RunNotKept):
-                sys.stderr.write(f"inkling: the run goes on, but is not kept any more: {event.reason}\n")
+                complain(f"the run goes on, but is not kept any more: {event.reason}")
             elif isinstance(event, TrainingStarted):
                 device_key, total_steps = event.device_key, event.total_steps
             elif isinstance(event, Evaluated):
@@ -114,24 +110,6 @@ def _tell_of_mine(job: TrainingJob) -> None:
         complain(f"you have only {count} digits of your own, so all are learned from and none is held out to measure")
 
 
-@contextmanager
-def _stop_on_interrupt(control: TrainingControl) -> Iterator[None]:
-    """Let Ctrl-C (and a polite kill) stop the run; a second one ends the program."""
-
-    def stop(signal_number: int, frame: FrameType | None) -> None:
-        control.stop()
-        sys.stderr.write("inkling: stopping, and keeping what was learned; once more gives it up\n")
-        signal.signal(signal_number, signal.default_int_handler)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = [signal.signal(number, stop) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-
-
 def _progress() -> Progress:
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     return Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal)
@@ -143,7 +121,7 @@ def _save(path: Path, model: Model) -> None:
         save_model(path, model)
     except WeightsTooLargeError:
         save_model(path, model, "float32")
-        sys.stderr.write(f"inkling: some weights are too large for float16, so {path} holds float32\n")
+        complain(f"some weights are too large for float16, so {path} holds float32")
 
 
 def _model(job: TrainingJob, end: TrainingEnded) -> Model:

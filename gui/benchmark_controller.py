@@ -7,8 +7,8 @@ from PySide6.QtCore import Signal, Slot
 
 from core.digits.dataset import Splits
 from core.training.benchmark import BenchmarkJob, benchmark
+from core.training.job import TrainingControl, TrainingJob
 from core.training.race import race
-from core.training.trainer import TrainingControl, TrainingJob
 from gui.job_controller import JobController
 
 Work: TypeAlias = Callable[[TrainingJob, Splits, TrainingControl], Iterable[object]]

@@ -70,7 +70,6 @@ class DrawingSide(QObject):
 
         self._window.open_picture_action.triggered.connect(self._pictures.ask)
         self._window.paste_picture_action.triggered.connect(self._pictures.paste)
-        panel.picture_requested.connect(self._pictures.ask)
         panel.picture_dropped.connect(self._pictures.read)
         for changed in (panel.ink_changed, panel.digit_put):
             changed.connect(self._pictures.forget)

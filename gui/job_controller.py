@@ -10,7 +10,7 @@ from typing import TypeAlias
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DatasetError, DigitSets, Splits, split
-from core.training.trainer import TrainingControl, TrainingJob
+from core.training.job import TrainingControl, TrainingJob
 from core.training.training_digits import splits_of
 from gui.worker_thread import WorkerThread
 

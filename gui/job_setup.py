@@ -11,8 +11,8 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 from core.digits.dataset import DigitSets
 from core.digits.downloads import SETS
 from core.training.hyperparameters import Hyperparameters
+from core.training.job import TrainingJob
 from core.training.presets import find_preset
-from core.training.trainer import TrainingJob
 from gui.main_window import MainWindow
 
 
@@ -23,11 +23,8 @@ class JobSetup(QObject):
 
     def __init__(self, window: MainWindow, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._presets, self._form, self._devices = (
-            window.preset_selector,
-            window.hyperparameter_form,
-            window.device_selector,
-        )
+        self._presets, self._devices = window.preset_selector, window.device_selector
+        self._form = window.hyperparameter_form
         self._shows_run = False
         self.data = ""
         self._presets.preset_selected.connect(self._on_preset_selected)

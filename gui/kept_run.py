@@ -14,10 +14,11 @@ from core.digits.dataset import Splits
 from core.training.checkpoint import is_count
 from core.training.events import Evaluated, Event, HyperparametersChanged, RunNotKept, StepsCompleted
 from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
+from core.training.job import TrainingControl, TrainingJob
 from core.training.ledger import number
 from core.training.run_folder import RunError, RunFolder, new_folder_name
 from core.training.run_recorder import RunRecorder
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 
 TOLD_AT_ONCE = 500
 """Few enough for the window to take in between two of its frames."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from core.training.job import TrainingJob
 from core.training.ledger import RunSummary
 from core.training.run_folder import LAST
-from core.training.trainer import TrainingJob
 from gui.dialogs import Dialogs
 from gui.file_controller import FileController
 from gui.job_setup import JobSetup

@@ -10,8 +10,8 @@ from core.digits.dataset import DigitSets
 from core.digits.mixture import can_hold_out
 from core.training.events import TrainingEnded
 from core.training.hyperparameters import RANGES
+from core.training.job import TrainingJob
 from core.training.model_file import Model
-from core.training.trainer import TrainingJob
 from gui.dialogs import Dialogs
 from gui.job_setup import JobSetup
 from gui.main_window import MainWindow

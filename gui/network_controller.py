@@ -14,8 +14,8 @@ from core.device import Device
 from core.digits.dataset import DigitSets
 from core.predictor import Predictor
 from core.training.events import Evaluated, HyperparametersChanged, TrainingEnded, Weights, WeightsPublished
+from core.training.job import TrainingJob
 from core.training.model_file import SHIPPED_MODEL, SUFFIX, Model, ModelFileError, load_model, save_model
-from core.training.trainer import TrainingJob
 
 
 class NetworkController(QObject):

@@ -18,7 +18,7 @@ from core.training.events import (
     TrainingEnded,
     TrainingStarted,
 )
-from core.training.trainer import TrainingJob
+from core.training.job import TrainingJob
 from gui.training_state import TrainingState
 
 STATUS_INTERVAL_MS = 300
@@ -117,24 +117,32 @@ class ProgressController(QObject):
             self.progress_changed.emit(event.steps / self._plan.total_steps)
         if event.learned:
             self.accuracy_changed.emit("test", event.test_accuracy)
+        if problem := self._problem(event):
+            self.problem_found.emit(problem)
+        else:
+            self.message_changed.emit(self._summary(event))
+
+    def _problem(self, event: TrainingEnded) -> str:
+        """What went wrong with the run and what to do, or nothing."""
         if event.outcome == "failed":
             kept = self.tr("What was learned before is kept.") if event.learned else self.tr("Nothing was learned.")
-            self.problem_found.emit(self.tr("The device could not go on: %1.").replace("%1", event.reason) + f" {kept}")
-            return
+            return self.tr("The device could not go on: %1.").replace("%1", event.reason) + f" {kept}"
         if event.outcome == "diverged":
             kept = self.tr("The loss became infinite, so the run was ended and the last good weights kept.")
             nothing = self.tr("The loss became infinite before anything was learned, so the run was ended.")
             advice = self.tr("Choose a smaller learning rate and train again.")
-            self.problem_found.emit(f"{kept if event.learned else nothing} {advice}")
-            return
+            return f"{kept if event.learned else nothing} {advice}"
         if event.outcome == "completed" and event.test_accuracy < BARELY_LEARNED:
-            self.problem_found.emit(
-                self.tr(
-                    "The network learned next to nothing: it answers little better than by chance. "
-                    "Try a smaller learning rate, or more epochs."
-                )
+            return self.tr(
+                "The network learned next to nothing: it answers little better than by chance. "
+                "Try a smaller learning rate, or more epochs."
             )
-            return
+        return ""
+
+    def _summary(self, event: TrainingEnded) -> str:
+        """How a run ended that went well, and how fast it was."""
+        if not event.learned:
+            return self.tr("Stopped before the first step: nothing was learned.")
         words = {
             "completed": self.tr("Finished: %1 digits in %2 of training steps, %3 digits/s."),
             "early": self.tr("Ended early, since it got no better: %1 digits in %2 of training steps, %3 digits/s."),
@@ -142,13 +150,10 @@ class ProgressController(QObject):
         }
         planned = self._job.hyperparameters.epochs if self._job is not None else event.epochs
         ending = "early" if event.outcome == "completed" and event.epochs < planned else event.outcome
-        if not event.learned:
-            self.message_changed.emit(self.tr("Stopped before the first step: nothing was learned."))
-            return
-        sentence = words.get(ending, words["completed"])
         speed = event.samples / event.train_seconds if event.train_seconds else 0.0
-        self.message_changed.emit(
-            sentence.replace("%1", _whole(event.samples))
+        return (
+            words.get(ending, words["completed"])
+            .replace("%1", _whole(event.samples))
             .replace("%2", _duration(event.train_seconds))
             .replace("%3", _whole(speed))
         )

@@ -2,8 +2,8 @@
 
 from PySide6.QtCore import Signal, Slot
 
+from core.training.job import TrainingJob
 from core.training.rate_finder import RatesTried, RateTried, find_rate
-from core.training.trainer import TrainingJob
 from gui.job_controller import JobController
 
 

@@ -8,6 +8,8 @@ are from the Okabe-Ito set, and each curve has a line style of its own besides.
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from string import Template
 
 from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QColor, QFont, QPalette, QPen
@@ -16,6 +18,8 @@ from PySide6.QtWidgets import QApplication
 SPACING = 8
 MARGIN = 12
 RADIUS = 6
+_STYLESHEET = Path(__file__).with_name("theme.qss")
+"""What Qt draws itself, in Qt's own language, with the names of colours and measures where those belong."""
 
 LINE_WIDTH_PX = 1
 CURVE_WIDTH_PX = 1.5
@@ -257,108 +261,11 @@ def _arrow(base: str, behind: str) -> str:
 def _stylesheet(scheme: Colours) -> str:
     # An arrow is a box without content and three borders, two of them in the colour of what is behind: it stays sharp
     # at every scale and needs no picture files. (A transparent border would leave the arrow a rectangle.)
-    down, up = _arrow("top", scheme.field), _arrow("bottom", scheme.field)
-    down_off, up_off = _arrow("top", scheme.window), _arrow("bottom", scheme.window)
-    return f"""
-    QComboBox, QAbstractSpinBox, QLineEdit, QPlainTextEdit {{
-        background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
-        padding: 3px 8px; min-height: 20px; selection-background-color: {scheme.accent};
-        selection-color: {scheme.on_accent};
-    }}
-    QComboBox {{ combobox-popup: 0; }}
-    QLineEdit, QPlainTextEdit {{ padding: 3px 6px; }}
-    QAbstractSpinBox > QLineEdit {{ background: transparent; border: none; padding: 0; min-height: 0; }}
-    QAbstractSpinBox {{ padding: 1px 4px 2px 8px; }}
-    QComboBox:hover, QAbstractSpinBox:hover, QLineEdit:hover,
-    QPlainTextEdit:hover {{ border-color: {scheme.disabled}; }}
-    QComboBox:focus, QAbstractSpinBox:focus, QLineEdit:focus,
-    QPlainTextEdit:focus {{ border: 1px solid {scheme.accent}; }}
-    QComboBox:disabled, QAbstractSpinBox:disabled, QLineEdit:disabled,
-    QPlainTextEdit:disabled {{
-        background: {scheme.window}; color: {scheme.muted};
-    }}
-    QComboBox::drop-down {{ border: none; width: 22px; }}
-    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ border: none; width: 20px; }}
-    QAbstractSpinBox::up-arrow {{ {up} {scheme.muted}; }}
-    QComboBox::down-arrow, QAbstractSpinBox::down-arrow {{ {down} {scheme.muted}; }}
-    QAbstractSpinBox::up-arrow:off {{ {up} {scheme.border}; }}
-    QAbstractSpinBox::down-arrow:off {{ {down} {scheme.border}; }}
-    QAbstractSpinBox::up-arrow:disabled {{ {up_off} {scheme.border}; }}
-    QComboBox::down-arrow:disabled, QAbstractSpinBox::down-arrow:disabled {{ {down_off} {scheme.border}; }}
-    QComboBox QAbstractItemView {{
-        background: {scheme.surface}; border: 1px solid {scheme.border}; outline: none; padding: 4px;
-        selection-background-color: {scheme.hover}; selection-color: {scheme.text};
-    }}
-    QComboBox QAbstractItemView::item {{ min-height: 26px; padding: 0 6px; }}
-    QPushButton {{
-        background: {scheme.field}; border: 1px solid {scheme.border}; border-radius: {RADIUS}px;
-        padding: 4px 12px; min-height: 20px;
-    }}
-    QPushButton:hover {{ background: {scheme.hover}; }}
-    QPushButton:pressed {{ background: {scheme.track}; }}
-    QPushButton:focus {{ border: 1px solid {scheme.accent}; }}
-    QPushButton:disabled {{ background: {scheme.window}; color: {scheme.disabled}; }}
-    QPushButton[primary="true"] {{
-        background: {scheme.accent}; border: 1px solid {scheme.accent}; color: {scheme.on_accent}; font-weight: 600;
-    }}
-    QPushButton[primary="true"]:hover {{ background: {scheme.accent_hover}; }}
-    QPushButton[primary="true"]:pressed {{ background: {scheme.accent_pressed}; }}
-    QPushButton[primary="true"]:focus {{ border: 2px solid {scheme.text}; padding: 3px 11px; }}
-    QPushButton[primary="true"]:disabled {{
-        background: {scheme.track}; border: 1px solid {scheme.track}; color: {scheme.disabled};
-    }}
-    QToolButton {{
-        background: transparent; border: 1px solid transparent; border-radius: {RADIUS}px; padding: 2px 6px 2px 0;
-    }}
-    QToolButton:hover {{ background: {scheme.hover}; }}
-    QToolButton:focus {{ border-color: {scheme.accent}; }}
-    QCheckBox::indicator, QTableView::indicator {{
-        width: 14px; height: 14px; background: {scheme.field}; border: 1px solid {scheme.disabled}; border-radius: 4px;
-    }}
-    QCheckBox::indicator:hover, QCheckBox:focus::indicator {{ border-color: {scheme.accent}; }}
-    QCheckBox::indicator:checked, QTableView::indicator:checked {{
-        border-color: {scheme.accent};
-        background: qradialgradient(cx: 0.5, cy: 0.5, radius: 0.5, fx: 0.5, fy: 0.5,
-            stop: 0 {scheme.accent}, stop: 0.62 {scheme.accent}, stop: 0.7 {scheme.field}, stop: 1 {scheme.field});
-    }}
-    QFrame[card="true"] {{
-        background: {scheme.surface}; border: 1px solid {scheme.border}; border-radius: {RADIUS + 2}px;
-    }}
-    QLabel[muted="true"] {{ color: {scheme.muted}; }}
-    QLabel[problem="true"] {{ color: {scheme.problem}; }}
-    QProgressBar {{ background: {scheme.track}; border: none; border-radius: 4px; min-height: 8px; max-height: 8px; }}
-    QProgressBar::chunk {{ background: {scheme.accent}; border-radius: 4px; }}
-    QToolTip {{ background: {scheme.surface}; color: {scheme.text}; border: 1px solid {scheme.border}; padding: 6px; }}
-    QScrollArea, QScrollArea > QWidget > QWidget#scrolled {{ background: transparent; border: none; }}
-    QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
-    QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
-    QScrollBar::handle {{ background: {scheme.border}; border-radius: 3px; margin: 2px; }}
-    QScrollBar::handle:vertical {{ min-height: 28px; }}
-    QScrollBar::handle:horizontal {{ min-width: 28px; }}
-    QScrollBar::handle:hover {{ background: {scheme.disabled}; }}
-    QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
-    QScrollBar::add-page, QScrollBar::sub-page, QSplitter::handle {{ background: transparent; }}
-    QSplitter::handle:hover {{ background: {scheme.border}; }}
-    QTabWidget::pane {{ border: none; }}
-    QTabBar::tab {{
-        background: transparent; color: {scheme.muted}; border: none; border-bottom: 2px solid transparent;
-        padding: 6px 10px 4px 10px; margin-left: 2px;
-    }}
-    QTabBar::tab:hover {{ color: {scheme.text}; }}
-    QTabBar::tab:selected {{ color: {scheme.text}; border-bottom: 2px solid {scheme.accent}; }}
-    QTabBar::tab:selected:focus {{ background: {scheme.hover}; }}
-    QTableView {{
-        background: transparent; selection-background-color: {scheme.hover}; selection-color: {scheme.text};
-    }}
-    QTableView:focus {{ selection-background-color: {scheme.track}; }}
-    QTableView QLineEdit {{ min-height: 0; padding: 0 4px; border-radius: 0; }}
-    QHeaderView {{ background: transparent; }}
-    QHeaderView::section {{
-        background: transparent; color: {scheme.muted}; border: none; border-bottom: 1px solid {scheme.border};
-        padding: 2px 6px;
-    }}
-    QMenuBar {{ background: {scheme.window}; }}
-    QMenu {{ background: {scheme.surface}; border: 1px solid {scheme.border}; padding: 4px; }}
-    QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
-    QMenu::item:selected, QMenuBar::item:selected {{ background: {scheme.hover}; color: {scheme.text}; }}
-    """
+    arrows = {
+        "down": _arrow("top", scheme.field),
+        "up": _arrow("bottom", scheme.field),
+        "down_off": _arrow("top", scheme.window),
+        "up_off": _arrow("bottom", scheme.window),
+    }
+    template = Template(_STYLESHEET.read_text("utf-8"))
+    return template.substitute(vars(scheme), radius=RADIUS, card_radius=RADIUS + 2, **arrows)

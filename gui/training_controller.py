@@ -21,7 +21,7 @@ from core.training.events import (
     WeightsPublished,
 )
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
-from core.training.trainer import TrainingControl, TrainingJob, check_change
+from core.training.job import TrainingControl, TrainingJob, check_change
 from gui.job_controller import JobController
 from gui.kept_run import Retold, RunGoesOn, RunKept, begin, go_on
 from gui.training_state import TrainingState

@@ -16,9 +16,9 @@ from core.nn.architecture import MAX_UNITS, with_hidden_units
 from core.nn.layers.linear import Linear
 from core.nn.network import Network
 from core.training.hyperparameters import HyperparameterError, Hyperparameters
+from core.training.job import TrainingControl
 from core.training.learner import Learner
 from core.training.presets import find_preset
-from core.training.trainer import TrainingControl
 
 PRESETS = ("pycuda-seed", "quick-mlp")
 """Those with one hidden layer, whose width is what is compared."""

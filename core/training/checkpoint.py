@@ -102,6 +102,11 @@ class Checkpoint:
     best: Weights
 
 
+def all_finite(weights: Weights) -> bool:
+    """Whether every one of `weights` is a finite number."""
+    return all(np.isfinite(values).all() for values in weights.values())
+
+
 def is_count(value: object) -> bool:
     """Whether `value` is a whole number that something may have been counted to."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

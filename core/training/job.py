@@ -8,8 +8,8 @@ from pathlib import Path
 
 from core.nn.layers.dropout import Dropout
 from core.nn.network import weight_shapes
-from core.training.checkpoint import Weights
-from core.training.hyperparameters import CHANGEABLE, INPUT_SHAPE, HyperparameterError, Hyperparameters
+from core.training.checkpoint import Checkpoint, Weights, all_finite
+from core.training.hyperparameters import CHANGEABLE, INPUT_SHAPE, RANGES, HyperparameterError, Hyperparameters
 from core.training.presets import find_preset
 
 MOST_OF_MINE = 0.9
@@ -120,6 +120,31 @@ def check_start(job: TrainingJob) -> None:
         raise HyperparameterError(
             "the network to begin with has other layers than the one to be trained; choose its preset and its network"
         )
+
+
+def check_fits(since: Checkpoint, fresh: Weights, digits: int, mine_digest: str) -> None:
+    """Raises ValueError if a run can never have been at `since`.
+
+    The run has `digits` training digits, `mine_digest` of the user's own among them, and a network with the weights
+    `fresh` before its first step; `check_change` allows the hyperparameters.
+    """
+    progress, batch_size = since.progress, since.hyperparameters.batch_size
+    steps_per_epoch = -(-digits // batch_size)
+    epochs, steps_within = divmod(progress.step, steps_per_epoch)
+    longest = int(RANGES["epochs"].maximum) * steps_per_epoch
+    if progress.mine_digest != mine_digest:
+        raise ValueError("your own digits have changed since")
+    if progress.samples != epochs * digits + steps_within * batch_size or progress.total_steps > longest:
+        raise ValueError("it is that of a run with other digits")
+    wanted = _kinds(fresh)
+    if _kinds(since.published) != wanted or _kinds(since.best) != ({} if progress.best is None else wanted):
+        raise ValueError("its weights are those of another network")
+    if not all_finite(since.published) or not all_finite(since.best):
+        raise ValueError("its weights are not finite numbers")
+
+
+def _kinds(weights: Weights) -> dict[str, tuple[tuple[int, ...], str]]:
+    return {name: (values.shape, values.dtype.str) for name, values in weights.items()}
 
 
 def _settings(layer: object) -> dict[str, object]:

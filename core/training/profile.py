@@ -11,8 +11,8 @@ from statistics import median
 from typing import ParamSpec, TypeVar
 
 from core.digits.dataset import Splits
+from core.training.job import TrainingJob
 from core.training.learner import Learner
-from core.training.trainer import TrainingJob
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,8 +13,9 @@ from core.digits.dataset import Splits
 from core.training.benchmark import warm_up
 from core.training.events import Evaluated, StepsCompleted, TrainingEnded, TrainingStarted
 from core.training.finding import Finding, rounded
+from core.training.job import TrainingControl, TrainingJob
 from core.training.learner import Learner
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 
 FINISH = 0.97
 """The accuracy raced for, unless some device's run ends below it."""

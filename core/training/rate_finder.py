@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 from core.digits.dataset import Splits
 from core.training.hyperparameters import RANGES
+from core.training.job import TrainingControl, TrainingJob
 from core.training.learner import Learner
-from core.training.trainer import TrainingControl, TrainingJob
 
 STEPS = 150
 LOWEST = max(1e-5, RANGES["learning_rate"].minimum)

@@ -5,16 +5,16 @@ each time. What runs between two events is the consumer's affair: nothing here w
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from core.device import Device, DeviceError, HostArray
-from core.digits.dataset import Dataset, Splits
+from core.digits.dataset import Splits
 from core.nn.network import Network
 from core.nn.schedules import SCHEDULES, warmed_up
-from core.training.checkpoint import Checkpoint, CheckpointError, Progress
+from core.training.checkpoint import Checkpoint, CheckpointError, Progress, all_finite
 from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
     Checkpointed,
@@ -27,18 +27,10 @@ from core.training.events import (
     Weights,
     WeightsPublished,
 )
-from core.training.hyperparameters import (
-    CHANGEABLE,
-    CLASSES,
-    INPUT_SHAPE,
-    RANGES,
-    Hyperparameters,
-)
-from core.training.job import TrainingControl as TrainingControl
-from core.training.job import TrainingJob as TrainingJob
-from core.training.job import check_change as check_change
-from core.training.job import check_start
+from core.training.hyperparameters import CHANGEABLE, INPUT_SHAPE, Hyperparameters
+from core.training.job import TrainingControl, TrainingJob, check_change, check_fits, check_start
 from core.training.learner import Learner
+from core.training.measured_sets import MeasuredSets
 from core.training.presets import find_preset
 
 REPORT_EVERY_DIGITS = 1000
@@ -71,10 +63,7 @@ class _Run:
         self.device, self.network = self.learner.device, self.learner.network
         if job.start is not None:
             self.learner.begin_with(job.start)
-        with self.device.activate():
-            self.test_set = self._to_measure(splits.test)
-            self.validation_set = self._to_measure(splits.validation) if splits.validation else None
-            self.mine_set = self._to_measure(splits.mine) if splits.mine else None
+        self.sets = MeasuredSets(splits, self.device, self.network.dtype)
         self.steps_per_epoch = -(-len(self.learner.data) // chosen.batch_size)
         self.step = self.samples = 0
         self.train_seconds = 0.0
@@ -86,9 +75,6 @@ class _Run:
         self.best: tuple[float, int, Weights] | None = None
         self.before: dict[str, float] = {}
         self._apply(chosen)
-
-    def _to_measure(self, dataset: Dataset) -> DeviceDataset:
-        return DeviceDataset(dataset, self.device, self.network.dtype, CLASSES)
 
     def _apply(self, chosen: Hyperparameters) -> None:
         """Take over what may change during a run."""
@@ -127,14 +113,10 @@ class _Run:
 
     def _beginning(self) -> Iterator[Event]:
         """Measure the network it was given, and tell the state to go on from: no other record has those weights."""
-        measured = {split: self._measure(data) for split, data in self._kept_apart().items()}
+        measured = {split: self._measure(data) for split, data in self.sets.kept_apart().items()}
         self.before = {split: result.accuracy for split, result in measured.items() if result is not None}
         if self.control.checkpoint_at_end:
             yield Checkpointed(self._checkpoint())
-
-    def _kept_apart(self) -> dict[str, DeviceDataset]:
-        """The sets that tell what was won and what forgotten."""
-        return {"test": self.test_set} | ({} if self.mine_set is None else {"mine": self.mine_set})
 
     def _epoch(self) -> Iterator[Event]:
         """One pass over the training digits; leaves early, with another outcome, when the run is to end."""
@@ -178,7 +160,7 @@ class _Run:
         progress = since.progress
         try:
             check_change(self.job.preset, self.hyperparameters, since.hyperparameters)
-            self._check_fits(since)
+            check_fits(since, self.finite_weights, len(self.learner.data), self.splits.mine_digest)
             self.learner.restore(since.learner)
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
             reason = str(error)[:200]
@@ -190,21 +172,6 @@ class _Run:
         self.evaluation_due, self.before = progress.evaluation_due, dict(progress.before)
         self._apply(since.hyperparameters)
         self.total_steps = progress.total_steps
-
-    def _check_fits(self, since: Checkpoint) -> None:
-        """Raises ValueError if a run of this job can never have been at `since`."""
-        epochs, steps_within = divmod(since.progress.step, self.steps_per_epoch)
-        samples = epochs * len(self.learner.data) + steps_within * self.hyperparameters.batch_size
-        longest = int(RANGES["epochs"].maximum) * self.steps_per_epoch
-        if since.progress.mine_digest != self.splits.mine_digest:
-            raise ValueError("your own digits have changed since")
-        if since.progress.samples != samples or since.progress.total_steps > longest:
-            raise ValueError("it is that of a run with other digits")
-        mine = _kinds(self.finite_weights)
-        if _kinds(since.published) != mine or _kinds(since.best) != ({} if since.progress.best is None else mine):
-            raise ValueError("its weights are those of another network")
-        if not _all_finite(since.published) or not _all_finite(since.best):
-            raise ValueError("its weights are not finite numbers")
 
     def _take_change(self) -> Iterator[Event]:
         wanted, before = self.control.take_change(), self.hyperparameters
@@ -243,10 +210,11 @@ class _Run:
     def _evaluations(self) -> Iterator[Event]:
         """Measure the weights as they stand on what the run is watched by, and publish them."""
         weights = self.learner.measured_network().export_weights()
-        if not _all_finite(weights):
+        if not all_finite(weights):
             self.outcome = "diverged"
             return
-        measured = {split: self._measure(data) for split, data in self._watched().items()}
+        watched = self.sets.watched(has_target=self.job.until_accuracy is not None)
+        measured = {split: self._measure(data) for split, data in watched.items()}
         if any(result is not None and not np.isfinite(result.loss) for result in measured.values()):
             self.outcome = "diverged"
             return
@@ -260,16 +228,8 @@ class _Run:
             assert result is not None
             self._look_at_target(split, result.accuracy)
             self._look_at_best(split, result.accuracy, weights)
-            yield self._evaluated(split, result)
-
-    def _watched(self) -> dict[str, DeviceDataset]:
-        """The sets the run is measured on as it goes: the test set only where nothing is held out, or as a target."""
-        watched = {} if self.validation_set is None else {"validation": self.validation_set}
-        if self.validation_set is None or self.job.until_accuracy is not None:
-            watched["test"] = self.test_set
-        if self.mine_set is not None:
-            watched["mine"] = self.mine_set
-        return watched
+            loss, accuracy = result.loss, result.accuracy
+            yield Evaluated(self.step, self.samples, self._epoch_now(), split, loss, accuracy, self.train_seconds)
 
     def _measure(self, data: DeviceDataset) -> Measured | None:
         return evaluate(self.learner.measured_network(), self.learner.loss, data, interrupted=self.control.should_stop)
@@ -290,21 +250,10 @@ class _Run:
             return False
         return self.step - self.best[1] >= patience * self.steps_per_epoch
 
-    def _evaluated(self, split: str, measured: Measured) -> Evaluated:
-        return Evaluated(
-            self.step,
-            self.samples,
-            self._epoch_now(),
-            split,
-            measured.loss,
-            measured.accuracy,
-            self.train_seconds,
-        )
-
     def _ended(self) -> TrainingEnded:
         network = self.learner.measured_network()
         weights: Weights = network.export_weights()
-        went_astray = self.outcome == "diverged" or not _all_finite(weights)
+        went_astray = self.outcome == "diverged" or not all_finite(weights)
         # A target that was reached was reached by the last weights.
         if self.hyperparameters.keep_best and self.best is not None and self.outcome != "target":
             weights = self.best[2]
@@ -313,7 +262,7 @@ class _Run:
         learned = self.published if went_astray else self.step > 0
         with self.device.activate():
             network.load_weights(weights)
-        return self._end(network, weights, (self.validation_set, self.test_set, self.mine_set), learned)
+        return self._end(network, weights, self.sets, learned)
 
     def _failed(self, reason: str) -> TrainingEnded:
         """The end of a run whose device cannot go on: measured on the CPU, since the device may not even answer."""
@@ -322,22 +271,12 @@ class _Run:
         cpu = Device()
         network = Network(find_preset(self.job.preset).build_layers(self.hyperparameters.network), INPUT_SHAPE, cpu)
         network.load_weights(weights)
-        sets = (
-            DeviceDataset(dataset, cpu, network.dtype, CLASSES) if dataset else None
-            for dataset in (self.splits.validation, self.splits.test, self.splits.mine)
-        )
+        sets = MeasuredSets(self.splits, cpu, network.dtype)
         return replace(self._end(network, weights, sets, self.published), reason=reason)
 
-    def _end(
-        self, network: Network, weights: Weights, sets: Iterable[DeviceDataset | None], learned: bool
-    ) -> TrainingEnded:
-        """The last event; `network` holds `weights` and lives on the device of `sets`: validation, test and mine.
-
-        Nothing interrupts these measurements.
-        """
-        loss = self.learner.preset.loss(network.device, network.dtype)
-        validation, test, mine = (evaluate(network, loss, data) if data else None for data in sets)
-        assert test is not None
+    def _end(self, network: Network, weights: Weights, sets: MeasuredSets, learned: bool) -> TrainingEnded:
+        """The last event; `network` holds `weights` and lives on the device of `sets`."""
+        accuracies = sets.accuracies(network, self.learner.preset.loss(network.device, network.dtype))
         return TrainingEnded(
             outcome=self.outcome,
             epochs=self.step // self.steps_per_epoch,
@@ -345,20 +284,12 @@ class _Run:
             samples=self.samples,
             train_seconds=self.train_seconds,
             train_loss=self.last_loss,
-            validation_accuracy=validation.accuracy if validation else None,
-            test_accuracy=test.accuracy,
+            validation_accuracy=accuracies.get("validation"),
+            test_accuracy=accuracies["test"],
             seconds_to_target=self.seconds_to_target,
             learned=learned,
             weights=weights,
-            mine_accuracy=mine.accuracy if mine else None,
+            mine_accuracy=accuracies.get("mine"),
             test_accuracy_before=self.before.get("test"),
             mine_accuracy_before=self.before.get("mine"),
         )
-
-
-def _kinds(weights: Weights) -> dict[str, tuple[tuple[int, ...], str]]:
-    return {name: (values.shape, values.dtype.str) for name, values in weights.items()}
-
-
-def _all_finite(weights: Weights) -> bool:
-    return all(np.isfinite(values).all() for values in weights.values())

@@ -25,6 +25,7 @@ from core.training.hyperparameters import HyperparameterError
 from core.training.presets import find_preset
 from gui import theme
 from gui.widgets.benchmark_plot import BenchmarkPlot
+from gui.widgets.control_names import ControlNames, name_controls
 from gui.widgets.file_export import Row
 from gui.widgets.finding_texts import in_words
 
@@ -135,7 +136,7 @@ class BenchmarkPage(QWidget):
     def _name_controls(self) -> None:
         for name in PRESETS:
             self._preset.addItem(find_preset(name).title, name)
-        controls: Sequence[tuple[QWidget, str, str, str]] = (
+        controls: Sequence[ControlNames] = (
             (
                 self._field,
                 "widthsField",
@@ -164,11 +165,7 @@ class BenchmarkPage(QWidget):
                 ),
             ),
         )
-        for control, name, title, explanation in controls:
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
+        name_controls(controls)
         self._problem.setProperty("problem", True)
         self._problem.setObjectName("widthsProblem")
         self._lesson.setObjectName("benchmarkLesson")

@@ -24,6 +24,7 @@ from core.training.benchmark import BenchmarkEnded, BenchmarkJob, BenchmarkProgr
 from core.training.race import LapFailed, LapStarted, RaceEnded, RacePoint, RaceProgress
 from gui import theme
 from gui.widgets.benchmark_page import BenchmarkPage
+from gui.widgets.control_names import ControlNames, name_controls
 from gui.widgets.device_boxes import DeviceBoxes
 from gui.widgets.file_export import as_csv, as_png, write
 from gui.widgets.race_page import RacePage
@@ -95,7 +96,7 @@ class BenchmarkPanel(QWidget):
     def _name_controls(self) -> None:
         self._kinds.setObjectName("benchmarkKinds")
         self._kinds.setAccessibleName(self.tr("What to measure"))
-        controls: Sequence[tuple[QWidget, str, str, str]] = (
+        controls: Sequence[ControlNames] = (
             (
                 self._start,
                 "benchmarkStart",
@@ -127,11 +128,7 @@ class BenchmarkPanel(QWidget):
                 self.tr("Write the plot to a file, sharp enough to print."),
             ),
         )
-        for control, name, title, explanation in controls:
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
+        name_controls(controls)
         self._start.setProperty("primary", True)
         self._progress.setObjectName("benchmarkProgress")
         self._progress.setAccessibleName(self.tr("Progress of measuring"))
@@ -251,10 +248,6 @@ class BenchmarkPanel(QWidget):
 
     def _save(self, title: str, name: str, kinds: str, content: bytes) -> None:
         path, _ = QFileDialog.getSaveFileName(self, title, name, kinds)
-        if not path:
-            return
-        if reason := write(path, content):
-            text = self.tr("%1 could not be saved (%2); choose another folder or free some space.")
-            self.export_failed.emit(text.replace("%2", reason).replace("%1", path))
-        else:
-            self.exported.emit(self.tr("Saved %1.").replace("%1", path))
+        if path:
+            saved, sentence = write(path, content)
+            (self.exported if saved else self.export_failed).emit(sentence)

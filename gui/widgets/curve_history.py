@@ -76,6 +76,11 @@ class CurveHistory:
             always.append(self.best(metric))
         return np.unique(np.concatenate([pyramid.extremes(values, start, stop), always]))
 
+    def extremes(self, axis: str, metric: str, low: float, high: float) -> tuple[float, float]:
+        """The lowest and the highest value of `metric` between `low` and `high` on `axis`, and just outside."""
+        values = self.values(metric)[self.worth_drawing(axis, metric, low, high)]
+        return float(values.min()), float(values.max())
+
 
 class _GrowingArray:
     """An array that doubles its room when it is full."""

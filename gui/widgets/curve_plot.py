@@ -18,16 +18,16 @@ from gui.widgets.curve_axis import CurveAxis
 from gui.widgets.curve_history import CurveHistory
 from gui.widgets.curve_item import CurveItem
 from gui.widgets.curve_legend import CurveLegend
+from gui.widgets.plot_range import SMALLEST_LOSS, accuracy_range, loss_range
 
 SERIES = ("train", "validation", "test", "mine")
 _AXIS_WIDTH_PX = 46
 _EMPTY_REACH = {"samples": 60_000.0, "epoch": 1.0, "seconds": 10.0}
+_EMPTY_VALUES = {"accuracy": (0.0, 0.0), "loss": (1.0, 1.0)}
 _GRID_ALPHA = 60
 _WIDE_ENOUGH_PX = 520
 _GROWTH = 1.12
 _FEW_POINTS = 60
-_ACCURACY_FLOORS = (98.0, 95.0, 90.0, 80.0, 50.0, 0.0)
-_SMALLEST_LOSS = 1e-9
 _LOG_LIMITS, _NO_LIMITS = (-12.0, 40.0), (-1e307, 1e307)
 
 
@@ -44,8 +44,7 @@ class CurvePlot(QWidget):
 
     def __init__(self, metric: str, title: str, hint: str, *, axis_numbers: bool) -> None:
         super().__init__()
-        self._metric = metric
-        self._hint = hint
+        self._metric, self._hint = metric, hint
         self._histories: Mapping[str, CurveHistory] = {}
         self._axis = "samples"
         self._logarithmic = False
@@ -56,10 +55,8 @@ class CurvePlot(QWidget):
         self._left, self._bottom = CurveAxis("left"), CurveAxis("bottom")
         self.canvas = pg.PlotWidget(axisItems={"left": self._left, "bottom": self._bottom})
         self._curves = {name: CurveItem() for name in SERIES}
-        self._dots = {
-            name: pg.ScatterPlotItem(size=5, pxMode=True, symbol=theme.CURVE_SYMBOLS[name]) for name in SERIES
-        }
-        self._best_mark = pg.ScatterPlotItem(size=13, pxMode=True, symbol="star")
+        self._dots = {name: pg.ScatterPlotItem(size=5, symbol=theme.CURVE_SYMBOLS[name]) for name in SERIES}
+        self._best_mark = pg.ScatterPlotItem(size=13, symbol="star")
         self._note = pg.TextItem()
         self._pointer = pg.InfiniteLine(angle=90)
         self._marks: list[pg.InfiniteLine] = []
@@ -78,13 +75,10 @@ class CurvePlot(QWidget):
         """Draw a vertical line, with words beside it, at each of these places of the axis."""
         for line in self._marks:
             self.canvas.removeItem(line)
-        self._marks = []
-        for x, words in marks:
-            line = pg.InfiniteLine(
-                x, angle=90, label=words or None, labelOpts={"position": 0.06, "anchors": [(0, 1), (0, 1)]}
-            )
+        beside = {"position": 0.06, "anchors": [(0, 1), (0, 1)]}
+        self._marks = [pg.InfiniteLine(x, angle=90, label=words or None, labelOpts=beside) for x, words in marks]
+        for line in self._marks:
             self.canvas.addItem(line, ignoreBounds=True)
-            self._marks.append(line)
         self._restyle_marks()
 
     def set_logarithmic(self, logarithmic: bool) -> None:
@@ -156,9 +150,8 @@ class CurvePlot(QWidget):
         item.setMenuEnabled(False)
         box.disableAutoRange()
         box.setDefaultPadding(0)
-        for axis in (self._left, self._bottom):
-            axis.setStyle(maxTickLevel=0)
-        self._bottom.setStyle(showValues=axis_numbers)
+        self._left.setStyle(maxTickLevel=0)
+        self._bottom.setStyle(maxTickLevel=0, showValues=axis_numbers)
         self._left.setGrid(_GRID_ALPHA)
         self._left.setWidth(_AXIS_WIDTH_PX)
         for curve_item in (*self._curves.values(), *self._dots.values(), self._best_mark, self._note):
@@ -199,9 +192,7 @@ class CurvePlot(QWidget):
         self._best_mark.setBrush(QColor(scheme.text))
         self._best_mark.setPen(theme.thin_pen(scheme.surface))
         self._note.setColor(scheme.text)
-        behind = QColor(scheme.surface)
-        behind.setAlphaF(0.8)
-        self._note.fill = pg.mkBrush(behind)
+        self._note.fill = pg.mkBrush(theme.veil(scheme))
         self._pointer.setPen(theme.thin_pen(scheme.muted))
         self._restyle_marks()
 
@@ -269,37 +260,21 @@ class CurvePlot(QWidget):
         if end > self._reach:
             # Of a fixed series, so that both plots come to the same although they are drawn at different times.
             self._reach = _GROWTH ** math.ceil(math.log(end, _GROWTH))
-        low, high = self._accuracy_range(shown, end) if self._metric == "accuracy" else self._loss_range(shown)
-        box = self.canvas.getViewBox()
-        box.setRange(
-            xRange=(0.0, self._reach or _EMPTY_REACH[self._axis]), yRange=(low, high), padding=0, disableAutoRange=False
-        )
+        x_range, y_range = (0.0, self._reach or _EMPTY_REACH[self._axis]), self._value_range(shown, end)
+        self.canvas.getViewBox().setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=False)
 
-    def _accuracy_range(self, shown: Mapping[str, CurveHistory], end: float) -> tuple[float, float]:
-        """From a round number below all of the last two thirds: late in a run the last few percent fill the plot."""
-        worst = 100.0
-        for history in shown.values():
-            late = history.worth_drawing(self._axis, "accuracy", end / 3, end)
-            worst = min(worst, 100.0 * float(history.values("accuracy")[late].min()))
-        floor = next(floor for floor in _ACCURACY_FLOORS if floor <= worst) if shown else 0.0
-        return floor, 100.0 + (100.0 - floor) * 0.03
-
-    def _loss_range(self, shown: Mapping[str, CurveHistory]) -> tuple[float, float]:
-        lowest, highest = np.inf, 0.0
-        for history in shown.values():
-            values = history.values("loss")[history.worth_drawing(self._axis, "loss", 0.0, np.inf)]
-            lowest, highest = min(lowest, float(values.min())), max(highest, float(values.max()))
-        highest = highest or 1.0
-        if not self._logarithmic:
-            return 0.0, highest * 1.05
-        # Whole quarters of a decade, so that the axis does not move with every new lowest loss.
-        low, high = np.log10(np.clip([min(lowest, highest), highest], _SMALLEST_LOSS, None))
-        return float(np.floor(low * 4 - 0.2) / 4), float(np.ceil(high * 4 + 0.2) / 4)
+    def _value_range(self, shown: Mapping[str, CurveHistory], end: float) -> tuple[float, float]:
+        since = end / 3 if self._metric == "accuracy" else 0.0
+        extremes = [history.extremes(self._axis, self._metric, since, end) for history in shown.values()]
+        lows, highs = zip(*(extremes or [_EMPTY_VALUES[self._metric]]), strict=True)
+        if self._metric == "accuracy":
+            return accuracy_range(100.0 * min(lows))
+        return loss_range(min(lows), max(highs), self._logarithmic)
 
     def _to_plot(self, values: np.ndarray) -> np.ndarray:
         if self._metric == "accuracy":
             return values * 100.0
-        return np.log10(np.maximum(values, _SMALLEST_LOSS)) if self._logarithmic else values
+        return np.log10(np.maximum(values, SMALLEST_LOSS)) if self._logarithmic else values
 
     def _format(self, value: float) -> str:
         if self._metric == "accuracy":

@@ -68,7 +68,7 @@ class DrawingCanvas(QWidget):
         explanation = self.tr(
             "Draw a digit with the mouse, a pen or a finger, as large as you like; the network answers while you draw. "
             "Several side by side are read as a number. Delete clears the canvas, Ctrl+Z takes back the last stroke, E "
-            "changes between pen and eraser; 0 to 9 say which digit you mean. Pictures of digits can be dropped here."
+            "changes between pen and eraser; 0 to 9 say which digit you mean. Pictures can be dropped or pasted here."
         )
         self.setAccessibleDescription(explanation)
         self.setToolTip(theme.tooltip(explanation))
@@ -153,8 +153,9 @@ class DrawingCanvas(QWidget):
 
     def mark_digit(self, place: int) -> None:
         """Mark the picture's digit at this place, from 0, among its boxes."""
-        self._selected = place
-        self.update()
+        if place != self._selected:
+            self._selected = place
+            self.update()
 
     def sizeHint(self) -> QSize:
         # Modest, and the sheet grows into what room there is: scroll areas ask for this much before they scroll.

@@ -30,8 +30,8 @@ _GAP_PX = 2
 class DrawingPanel(QWidget):
     """What lies on the canvas is told by `ink_changed`, `digit_put` and `picture_put`; answers are shown here.
 
-    These carry an Ink, a PrintedDigit, an OpenedPicture. A picture is asked for by `picture_requested`, and one that
-    was brought here carried by `picture_dropped`, as a path or the content of a file.
+    These carry an Ink, a PrintedDigit, an OpenedPicture. A picture that was brought here is carried by
+    `picture_dropped`, as a path or the content of a file.
     `labelled(digit, Ink)`: the user says what the drawing is. `recipe_changed(Recipe)` and `moved(right, down)`: how
     it is to become a picture. `details_opened(bool)`: whether steps and nearest digits are in sight.
     `example_requested` carries the number of a test digit; `digit_selected` the place of a digit in its number.
@@ -40,7 +40,6 @@ class DrawingPanel(QWidget):
     ink_changed = Signal(object)
     digit_put = Signal(object)
     picture_put = Signal(object)
-    picture_requested = Signal()
     picture_dropped = Signal(object)
     labelled = Signal(int, object)
     moved = Signal(int, int)
@@ -76,9 +75,14 @@ class DrawingPanel(QWidget):
         self._number = number
         self.canvas.mark_digit(0 if number is None else number.selected)
         self._number_row.show_number(number)
-        self._number_row.setVisible(number is not None)
-        # Which digit is meant can be said of one.
-        self._meant.setVisible(number is None)
+        if number is None:
+            self._number_row.hide()
+            self._meant.show()
+        else:
+            self._words.show_number(number.text)
+            # Which digit is meant can be said of one. What is shown is laid out at once, so room is made before.
+            self._meant.hide()
+            self._number_row.show()
 
     def show_answer(self, answer: Answer | None, image: HostArray | None) -> None:
         """Show what the network makes of the drawing, and `image`, uint8 (28, 28), what it was given.
@@ -90,8 +94,6 @@ class DrawingPanel(QWidget):
         self._chart.show_probabilities(None if answer is None else answer.probabilities)
         if self._number is None:
             self._words.show_answer(answer)
-        else:
-            self._words.show_number(self._number.text)
         self._meant.show_answer(None if answer is None else answer.digit)
 
     @Slot(object, object)
@@ -181,7 +183,6 @@ class DrawingPanel(QWidget):
         tools.undo_requested.connect(canvas.undo)
         tools.redo_requested.connect(canvas.redo)
         tools.clear_requested.connect(canvas.clear)
-        tools.picture_requested.connect(self.picture_requested)
         tools.random_digit_requested.connect(self.random_example_requested)
         tools.neighbour_requested.connect(self._on_neighbour_requested)
         self._number_row.selected.connect(self.digit_selected)

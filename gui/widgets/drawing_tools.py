@@ -1,6 +1,6 @@
 """The row of buttons under the sheet: what else can be done with it than to draw."""
 
-from PySide6.QtCore import QPointF, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPainterPath, QTransform
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -21,7 +21,6 @@ class DrawingTools(QWidget):
     undo_requested = Signal()
     redo_requested = Signal()
     clear_requested = Signal()
-    picture_requested = Signal()
     random_digit_requested = Signal()
     neighbour_requested = Signal(int)
 
@@ -33,7 +32,6 @@ class DrawingTools(QWidget):
         self._undo = DrawnButton(_undo())
         self._redo = DrawnButton(QTransform(-1, 0, 0, 1, 24, 0).map(_undo()))
         self._clear = DrawnButton(_bin())
-        self._picture = DrawnButton(_picture())
         self._previous = DrawnButton(lines(((15, 5), (8, 12), (15, 19))))
         self._random = DrawnButton(_dice())
         self._next = DrawnButton(lines(((9, 5), (16, 12), (9, 19))))
@@ -86,7 +84,6 @@ class DrawingTools(QWidget):
         self._undo.clicked.connect(self.undo_requested)
         self._redo.clicked.connect(self.redo_requested)
         self._clear.clicked.connect(self.clear_requested)
-        self._picture.clicked.connect(self.picture_requested)
         self._previous.clicked.connect(self._on_previous_clicked)
         self._random.clicked.connect(self.random_digit_requested)
         self._next.clicked.connect(self._on_next_clicked)
@@ -117,15 +114,6 @@ class DrawingTools(QWidget):
             ),
             (self._redo, "redoButton", tr("Redo"), tr("Do again what was undone (Ctrl+Shift+Z).")),
             (self._clear, "clearButton", tr("Clear"), tr("Take a fresh sheet (Delete). Undo brings the old one back.")),
-            (
-                self._picture,
-                "pictureButton",
-                tr("Open picture"),
-                tr(
-                    "Read the digits in a photograph, a scan or a drawing (Ctrl+Shift+O). Pictures can be dropped on "
-                    "the canvas, too, or pasted (Ctrl+V)."
-                ),
-            ),
             (
                 self._previous,
                 "previousDigitButton",
@@ -160,7 +148,6 @@ class DrawingTools(QWidget):
         for group in (
             (self._clear, self._undo, self._redo),
             (self._eraser, self._width),
-            (self._picture,),
             (self._previous, self._random, self._next),
         ):
             if row.count():
@@ -189,13 +176,6 @@ def _bin() -> QPainterPath:
     return lines(
         lid, ((9, 6.5), (9, 3.5), (15, 3.5), (15, 6.5)), body, ((10, 10.5), (10, 16.5)), ((14, 10.5), (14, 16.5))
     )
-
-
-def _picture() -> QPainterPath:
-    path = lines(((4, 17), (9.5, 11.5), (13, 15), (15.5, 12.5), (20, 17)))
-    path.addRoundedRect(3.5, 4.5, 17, 15, 2.5, 2.5)
-    path.addEllipse(QPointF(15.5, 8.8), 1, 1)
-    return path
 
 
 def _dice() -> QPainterPath:

@@ -8,7 +8,7 @@ import io
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QSaveFile
+from PySide6.QtCore import QBuffer, QCoreApplication, QIODevice, QPoint, QSaveFile
 from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QWidget
@@ -53,9 +53,13 @@ def as_svg(widget: QWidget) -> bytes:
     return bytes(encoded.data().data())
 
 
-def write(path: str, content: bytes) -> str:
-    """Write `content` to `path`; returns why it could not be, empty if it was. What was there stays until all is."""
-    file = QSaveFile(path)
+def write(path: str, content: bytes) -> tuple[bool, str]:
+    """Write `content` to `path`; returns whether it was, and the sentence to tell that with.
+
+    What was there stays until all of the new is.
+    """
+    translate, file = QCoreApplication.translate, QSaveFile(path)
     if file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit():
-        return ""
-    return str(file.errorString())
+        return True, translate("file_export", "Saved %1.").replace("%1", path)
+    text = translate("file_export", "%1 could not be saved (%2); choose another folder or free some space.")
+    return False, text.replace("%2", file.errorString()).replace("%1", path)

@@ -4,11 +4,8 @@ A room of its own because here time is kept: points are taken in at any rate, an
 plot at a tick, so that neither many points nor slow painting ever holds up the window.
 """
 
-import csv
-import io
-
-from PySide6.QtCore import QBuffer, QEvent, QIODevice, QLocale, QSaveFile, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QContextMenuEvent, QPixmap, QShowEvent
+from PySide6.QtCore import QEvent, QLocale, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QContextMenuEvent, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -22,11 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from gui import theme
+from gui.widgets.control_names import name_controls
 from gui.widgets.curve_history import COLUMNS, CurveHistory
 from gui.widgets.curve_plot import SERIES, CurvePlot
+from gui.widgets.file_export import Row, as_csv, as_png, write
 
 REDRAW_INTERVAL_MS = 300
-_PICTURE_SCALE = 2
 
 
 class LearningPlot(QWidget):
@@ -92,24 +90,15 @@ class LearningPlot(QWidget):
 
     def export_points(self, path: str) -> None:
         """Write all points, none thinned away, to `path` as CSV."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["series", *COLUMNS])
+        rows: list[Row] = [["series", *COLUMNS]]
         for name, history in self._histories.items():
             columns = [history.values(column).tolist() for column in COLUMNS]
-            writer.writerows([name, int(samples), *rest] for samples, *rest in zip(*columns, strict=True))
-        self._save(path, text.getvalue().encode())
+            rows += [[name, int(samples), *rest] for samples, *rest in zip(*columns, strict=True)]
+        self._save(path, as_csv(rows).encode())
 
     def export_picture(self, path: str) -> None:
         """Write the plots as they stand to `path` as PNG, sharp enough to print."""
-        picture = QPixmap(self.size() * _PICTURE_SCALE)
-        picture.setDevicePixelRatio(_PICTURE_SCALE)
-        picture.fill(theme.colours(self.palette()).surface)
-        self.render(picture)
-        encoded = QBuffer()
-        encoded.open(QIODevice.OpenModeFlag.WriteOnly)
-        picture.save(encoded, "PNG")
-        self._save(path, bytes(encoded.data().data()))
+        self._save(path, as_png(self))
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -142,11 +131,7 @@ class LearningPlot(QWidget):
             (self._axis, "xAxis", self.tr("Horizontal axis"), self._explain_axis()),
             (self._fit, "fitButton", self.tr("Fit the plots"), self._explain_fit()),
         )
-        for control, name, title, explanation in controls:
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
+        name_controls(controls)
 
     def _explain_accuracy(self) -> str:
         return self.tr(
@@ -290,11 +275,5 @@ class LearningPlot(QWidget):
             self.export_picture(path)
 
     def _save(self, path: str, content: bytes) -> None:
-        # QSaveFile: what was there before stays until the new file is complete.
-        file = QSaveFile(path)
-        if file.open(QIODevice.OpenModeFlag.WriteOnly) and file.write(content) == len(content) and file.commit():
-            self.exported.emit(self.tr("Saved %1.").replace("%1", path))
-        else:
-            reason = file.errorString()
-            text = self.tr("%1 could not be saved (%2); choose another folder or free some space.")
-            self.export_failed.emit(text.replace("%2", reason).replace("%1", path))
+        saved, sentence = write(path, content)
+        (self.exported if saved else self.export_failed).emit(sentence)

@@ -6,9 +6,8 @@ A room of its own because only the one who draws knows what is right: without th
 from PySide6.QtCore import QLocale, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from core.training.hyperparameters import CLASSES
 from gui import theme
-
-_DIGITS = 10
 
 
 class MeantDigit(QWidget):
@@ -24,9 +23,9 @@ class MeantDigit(QWidget):
         self._printed = QLabel(wordWrap=True)
         self._verdict = QLabel()
         self._selector.addItem(self.tr("You mean…"))
-        for digit in range(_DIGITS):
+        for digit in range(CLASSES):
             self._selector.addItem(self.tr("You mean %1").replace("%1", str(digit)))
-        self._selector.setMaxVisibleItems(_DIGITS + 1)
+        self._selector.setMaxVisibleItems(CLASSES + 1)
         self._selector.activated.connect(self._on_activated)
         self._name_controls()
         self._arrange()

@@ -4,22 +4,19 @@ A room of its own because here it is decided what can be done with which of them
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 from PySide6.QtCore import QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QPushButton, QTabBar, QVBoxLayout, QWidget
 
 from core.digits.my_digits import Problem
+from core.training.hyperparameters import CLASSES
 from gui import theme
+from gui.widgets.control_names import ControlNames, name_controls
 from gui.widgets.own_digits_grid import OwnDigitsGrid
 from gui.widgets.own_digits_model import OwnDigits, OwnDigitsModel
 from gui.widgets.own_training import OwnTraining
 
-_Texts: TypeAlias = tuple[QWidget, str, str, str]
-"""A control, its name in the program, its name for people, and what it does."""
-
-_CLASSES = 10
 _LINES_NAMED = 8
 
 
@@ -70,7 +67,7 @@ class MyDigitsPanel(QWidget):
         number = QLocale().toString
         labels = [digit.label for digit in own.digits]
         self._labels.setTabText(0, self.tr("All %1").replace("%1", number(len(labels))))
-        for label in range(_CLASSES):
+        for label in range(CLASSES):
             self._labels.setTabText(1 + label, f"{label}: {number(labels.count(label))}")
         wrong = sum(digit.is_wrong for digit in own.digits)
         self._wrong.setText(self.tr("Only wrong ones: %1").replace("%1", number(wrong)))
@@ -111,13 +108,13 @@ class MyDigitsPanel(QWidget):
         self._problems.setVisible(bool(problems))
 
     def _fill(self) -> None:
-        for _ in range(1 + _CLASSES):
+        for _ in range(1 + CLASSES):
             self._labels.addTab("")
         self._labels.setDrawBase(False)
         self._labels.setExpanding(False)
         self._labels.setUsesScrollButtons(True)
         menu = QMenu(self)
-        for label in range(_CLASSES):
+        for label in range(CLASSES):
             action = QAction(self.tr("This is a %1").replace("%1", str(label)), menu)
             action.setData(label)
             action.triggered.connect(self._on_label_triggered)
@@ -132,15 +129,11 @@ class MyDigitsPanel(QWidget):
         self._grid.setAccessibleDescription(
             self.tr("The keys 0 to 9 change the label of those chosen, Delete deletes them, Ctrl+A chooses all.")
         )
-        for control, name, title, explanation in (*self._filter_texts(), *self._button_texts()):
-            control.setObjectName(name)
-            control.setAccessibleName(title)
-            control.setAccessibleDescription(explanation)
-            control.setToolTip(theme.tooltip(explanation))
+        name_controls([*self._filter_texts(), *self._button_texts()])
         for widget, name in ((self._hint, "ownHint"), (self._problems, "ownProblems"), (self._result, "ownResult")):
             widget.setObjectName(name)
 
-    def _filter_texts(self) -> Sequence[_Texts]:
+    def _filter_texts(self) -> Sequence[ControlNames]:
         return (
             (
                 self._labels,
@@ -156,7 +149,7 @@ class MyDigitsPanel(QWidget):
             ),
         )
 
-    def _button_texts(self) -> Sequence[_Texts]:
+    def _button_texts(self) -> Sequence[ControlNames]:
         return (
             (
                 self._relabel,

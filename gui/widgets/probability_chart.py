@@ -10,9 +10,9 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QP
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.device import HostArray
+from core.training.hyperparameters import CLASSES
 from gui import theme
 
-_DIGITS = 10
 _ROW_PX = 17
 _TALLEST_ROW_PX = 30
 _DIGIT_WIDTH_PX = 24
@@ -27,7 +27,7 @@ class ProbabilityChart(QWidget):
         self.setObjectName("probabilityChart")
         self.setAccessibleName(self.tr("Probabilities of the ten digits"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMaximumHeight(_DIGITS * _TALLEST_ROW_PX)
+        self.setMaximumHeight(CLASSES * _TALLEST_ROW_PX)
         self.show_probabilities(None)
 
     def show_probabilities(self, probabilities: HostArray | None) -> None:
@@ -35,7 +35,7 @@ class ProbabilityChart(QWidget):
 
         Raises ValueError for any other shape; numbers that are not finite are shown as 0.
         """
-        if probabilities is not None and probabilities.shape != (_DIGITS,):
+        if probabilities is not None and probabilities.shape != (CLASSES,):
             raise ValueError(f"the chart wants probabilities of shape (10,), got {probabilities.shape}")
         if probabilities is not None:
             probabilities = np.clip(np.nan_to_num(probabilities.astype(np.float64), posinf=0.0), 0.0, 1.0)
@@ -45,14 +45,14 @@ class ProbabilityChart(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(220, _DIGITS * _ROW_PX)
+        return QSize(220, CLASSES * _ROW_PX)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(140, _DIGITS * _ROW_PX)
+        return QSize(140, CLASSES * _ROW_PX)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip and self._probabilities is not None:
-            digit = min(int(event.y() * _DIGITS / max(self.height(), 1)), _DIGITS - 1)
+            digit = min(int(event.y() * CLASSES / max(self.height(), 1)), CLASSES - 1)
             share = QLocale().toString(float(self._probabilities[digit]) * 100, "f", 2)
             text = self.tr("The network gives the digit %1 a probability of %2 %.")
             text = text.replace("%2", share).replace("%1", str(digit))
@@ -64,9 +64,9 @@ class ProbabilityChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         percent_width = QFontMetricsF(_bold(self.font())).horizontalAdvance(self._percent(1.0)) + theme.SPACING
-        row_height = self.height() / _DIGITS
+        row_height = self.height() / CLASSES
         highest = None if self._probabilities is None else int(self._probabilities.argmax())
-        for digit in range(_DIGITS):
+        for digit in range(CLASSES):
             row = QRectF(0, digit * row_height, self.width(), row_height)
             self._paint_row(painter, digit, row, percent_width, highest=digit == highest)
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import QLocale
 
 from core.training.race import RacePoint, finish_line, finishes
 from gui import theme
-from gui.widgets.series_plot import Series, SeriesPlot, View, accuracy_range
+from gui.widgets.series_plot import Series, SeriesPlot, View, range_of_accuracies
 
 _STYLES = tuple(theme.CURVE_DASHES)
 _ROOM = 1.06
@@ -35,7 +35,7 @@ class RacePlot(SeriesPlot):
             x, y = [point.seconds for point in own], [100.0 * point.accuracy for point in own]
             series.append(Series(name, _STYLES[number % len(_STYLES)], x, y))
         longest = max((point.seconds for point in points), default=1.0)
-        self.show_series(series, View((0.0, _ROOM * longest), accuracy_range(series)))
+        self.show_series(series, View((0.0, _ROOM * longest), range_of_accuracies(series)))
         line = finish_line(points)
         number_of = QLocale().toString
         words = self.tr("%1 s")

@@ -93,10 +93,6 @@ class RunsOverlay(QWidget):
     def _save(self, kind: str, content: bytes) -> None:
         kinds = f"{kind.upper()} (*.{kind})"
         path, _ = QFileDialog.getSaveFileName(self, self.tr("Save curves"), f"runs.{kind}", kinds)
-        if not path:
-            return
-        if reason := write(path, content):
-            text = self.tr("%1 could not be saved (%2); choose another folder or free some space.")
-            self.export_failed.emit(text.replace("%2", reason).replace("%1", path))
-        else:
-            self.exported.emit(self.tr("Saved %1.").replace("%1", path))
+        if path:
+            saved, sentence = write(path, content)
+            (self.exported if saved else self.export_failed).emit(sentence)

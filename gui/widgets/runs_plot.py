@@ -12,7 +12,7 @@ from gui import theme
 from gui.widgets.file_export import Row
 from gui.widgets.run_curves import curve_of
 from gui.widgets.run_texts import run_name
-from gui.widgets.series_plot import Series, SeriesPlot, View, accuracy_range
+from gui.widgets.series_plot import Series, SeriesPlot, View, range_of_accuracies
 
 AXES = ("samples", "seconds")
 _ROOM = 1.04
@@ -56,7 +56,7 @@ class RunsPlot(SeriesPlot):
             curve = curve_of(run)
             series.append(Series(run_name(run), style, getattr(curve, axis), [100.0 * y for y in curve.accuracy]))
         longest = max((x for one in series for x in one.x), default=0.0) or _NOTHING_YET[axis]
-        self.show_series(series, View((0.0, _ROOM * longest), accuracy_range(series)))
+        self.show_series(series, View((0.0, _ROOM * longest), range_of_accuracies(series)))
         self.show_readings(None)
 
     def show_readings(self, x: float | None) -> None:

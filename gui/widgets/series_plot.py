@@ -16,14 +16,13 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 from gui import theme
 from gui.widgets.curve_axis import CurveAxis
 from gui.widgets.curve_item import CurveItem
+from gui.widgets.plot_range import accuracy_range
 from gui.widgets.series_legend import SeriesLegend
 
 _GRID_ALPHA = 60
 _SYMBOL_PX = 7
 _FEW_POINTS = 30
 _LEAST_HEIGHT_PX = 150
-
-_FLOORS = (98.0, 95.0, 90.0, 80.0, 50.0, 0.0)
 
 Ticks = Sequence[tuple[float, str]]
 
@@ -48,11 +47,9 @@ class View:
     y_ticks: Ticks | None = None
 
 
-def accuracy_range(series: Sequence[Series]) -> tuple[float, float]:
-    """From a round number of percent below all that follows the first third: the last few percent fill the plot."""
-    late = [value for one in series for value in one.y[len(one.y) // 3 :]]
-    floor = next(floor for floor in _FLOORS if floor <= min(late)) if late else 0.0
-    return floor, 100.0 + 0.03 * (100.0 - floor)
+def range_of_accuracies(series: Sequence[Series]) -> tuple[float, float]:
+    """Where to show `series` of percents: that of all that follows the first third."""
+    return accuracy_range(min((value for one in series for value in one.y[len(one.y) // 3 :]), default=0.0))
 
 
 class SeriesPlot(QWidget):

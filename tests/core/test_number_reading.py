@@ -1,3 +1,5 @@
+"""Numbers of several digits at the terminal."""
+
 from pathlib import Path
 
 import numpy as np

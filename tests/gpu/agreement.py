@@ -17,8 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from core.digits.dataset import Splits, split
 from core.digits.mnist import load_mnist
 from core.training.events import TrainingEnded
+from core.training.job import TrainingJob
 from core.training.presets import find_preset
-from core.training.trainer import TrainingJob, train
+from core.training.trainer import train
 
 WEIGHTS, ACCURACY = 1e-3, 0.002
 CHOICES: dict[str, dict[str, Any]] = {

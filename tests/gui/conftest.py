@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from core.digits.ink import Ink, Stroke
+from core.training.job import TrainingJob
 from core.training.presets import find_preset
-from core.training.trainer import TrainingJob
 
 
 @pytest.fixture(autouse=True)

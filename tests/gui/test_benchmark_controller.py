@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
 from core.training.benchmark import BenchmarkEnded, BenchmarkJob, BenchmarkProgress, WidthMeasured
+from core.training.job import TrainingJob
 from core.training.race import LapStarted, RaceEnded, RacePoint
-from core.training.trainer import TrainingJob
 from gui.benchmark_controller import BenchmarkController
 
 QUICK = BenchmarkJob("quick-mlp", (4, 8), ("cpu",))

@@ -7,9 +7,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
+from core.training.job import TrainingJob
 from core.training.ledger import list_runs
 from core.training.model_file import load_model
-from core.training.trainer import TrainingJob
 from gui.closing_controller import ClosingController
 from gui.dialogs import Keep
 from gui.file_controller import FileController

@@ -11,10 +11,11 @@ import pytest
 
 from core.digits.dataset import DigitSets, Splits, split
 from core.training.events import Event, HyperparametersChanged, RunNotKept, StepsCompleted, TrainingEnded
+from core.training.job import TrainingControl, TrainingJob
 from core.training.ledger import list_runs
 from core.training.model_file import load_model
 from core.training.run_folder import CHECKPOINT, EVENTS, LAST, RunError, RunFolder
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 from gui import kept_run
 from gui.kept_run import Retold, RunGoesOn, RunKept, begin, go_on
 

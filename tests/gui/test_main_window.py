@@ -100,7 +100,8 @@ def test_closing_asks_first(qtbot: QtBot, window: MainWindow) -> None:
 
 def test_the_menus_hold_the_actions(window: MainWindow) -> None:
     files, training, help_menu = (action.menu() for action in window.menuBar().actions())
-    actions = (window.open_data_action, window.open_network_action, window.save_network_action, window.quit_action)
+    networks = (window.open_data_action, window.open_network_action, window.save_network_action)
+    actions = (*networks, window.open_picture_action, window.paste_picture_action, window.quit_action)
     assert [action for action in files.actions() if not action.isSeparator()] == list(actions)
     assert training.actions() == [window.find_rate_action]
     assert help_menu.actions() == [window.reset_action, window.about_action]

@@ -14,8 +14,9 @@ from core.digits.my_digits import MyDigits
 from core.digits.synthetic_ink import write_digits
 from core.predictor import Predictor
 from core.training.events import TrainingEnded
+from core.training.job import TrainingJob
 from core.training.model_file import Model
-from core.training.trainer import TrainingJob, train
+from core.training.trainer import train
 from gui.my_digits_controller import MyDigitsController
 from gui.widgets.own_digits_model import OwnDigits
 

@@ -10,8 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets, split
 from core.training.events import Evaluated, Event, HyperparametersChanged, TrainingEnded, WeightsPublished
+from core.training.job import TrainingControl, TrainingJob
 from core.training.model_file import SHIPPED_MODEL, load_model
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 from gui.network_controller import NetworkController
 
 

@@ -14,7 +14,7 @@ from core.training.events import (
     TrainingEnded,
     TrainingStarted,
 )
-from core.training.trainer import TrainingJob
+from core.training.job import TrainingJob
 from gui.progress_controller import READING_SECONDS, ProgressController
 from gui.training_state import TrainingState
 

@@ -6,8 +6,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
+from core.training.job import TrainingJob
 from core.training.rate_finder import RatesTried, RateTried
-from core.training.trainer import TrainingJob
 from gui.rate_finder_controller import RateFinderController
 
 

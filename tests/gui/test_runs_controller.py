@@ -11,9 +11,9 @@ from PySide6.QtCore import QCoreApplication
 from pytestqt.qtbot import QtBot
 
 from core.training import ledger
+from core.training.job import TrainingJob
 from core.training.ledger import RunSummary, list_runs
 from core.training.run_folder import EVENTS, RunFolder
-from core.training.trainer import TrainingJob
 from gui import runs_controller
 from gui.runs_controller import RunsController
 

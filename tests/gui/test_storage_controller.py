@@ -10,9 +10,10 @@ from pytestqt.qtbot import QtBot
 from core.digits.dataset import DigitSets, split
 from core.predictor import Predictor
 from core.training.events import TrainingEnded
+from core.training.job import TrainingJob
 from core.training.model_file import Model, load_model, save_model
 from core.training.storage import STORAGE_PRECISIONS
-from core.training.trainer import TrainingJob, train
+from core.training.trainer import train
 from gui import storage_controller
 from gui.storage_controller import StorageController
 from gui.widgets.save_dialog import StorageFigures

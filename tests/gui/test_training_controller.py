@@ -10,9 +10,9 @@ from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
 from core.training.events import HyperparametersChanged, RunNotKept, TrainingEnded
+from core.training.job import TrainingJob
 from core.training.ledger import list_runs
 from core.training.run_folder import RunFolder
-from core.training.trainer import TrainingJob
 from gui.training_controller import TrainingController
 from gui.training_state import TrainingState
 

@@ -1,3 +1,5 @@
+"""Which ink belongs together: parts of one digit, and neighbours."""
+
 import tracemalloc
 
 import numpy as np

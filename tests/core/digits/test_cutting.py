@@ -1,3 +1,5 @@
+"""Digits that touch are cut where they touch, and one that does not is left whole."""
+
 import numpy as np
 import pytest
 

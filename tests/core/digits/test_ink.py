@@ -1,3 +1,5 @@
+"""Strokes and ink as values, and the ink file, sound and broken."""
+
 import gzip
 import json
 

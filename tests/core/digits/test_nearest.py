@@ -1,3 +1,5 @@
+"""The training digits most alike, against the definition of likeness."""
+
 import numpy as np
 import pytest
 

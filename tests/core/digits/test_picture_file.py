@@ -1,3 +1,5 @@
+"""Files that are no picture, too large, or harmful are refused in a sentence."""
+
 import importlib.util
 import io
 import os

@@ -1,3 +1,5 @@
+"""One picture of one digit, from paper, screen or MNIST itself, to 28x28."""
+
 import os
 
 import numpy as np

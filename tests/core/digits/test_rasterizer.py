@@ -1,3 +1,5 @@
+"""From strokes to a picture: against a slow oracle of MNIST's recipe, and what must not matter."""
+
 import itertools
 import math
 import tracemalloc

@@ -1,3 +1,5 @@
+"""Ruled and squared paper: the lines go, the strokes stay."""
+
 import numpy as np
 import pytest
 

@@ -22,8 +22,9 @@ from core.training.events import (
     TrainingEnded,
     Weights,
 )
+from core.training.job import TrainingControl, TrainingJob
 from core.training.presets import find_preset
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 
 RARELY = 1_000_000
 

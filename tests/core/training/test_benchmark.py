@@ -25,10 +25,10 @@ from core.training.benchmark import (
     warm_up,
 )
 from core.training.hyperparameters import HyperparameterError
+from core.training.job import TrainingControl
 from core.training.learner import Learner
 from core.training.presets import PRESETS as ALL_PRESETS
 from core.training.presets import UnknownPresetError
-from core.training.trainer import TrainingControl
 from tests.core.training.runs import StopsItself
 
 PEAK = 1e12

@@ -26,6 +26,7 @@ from core.training.checkpoint import (
     save_checkpoint,
 )
 from core.training.hyperparameters import Hyperparameters
+from tests.core.training.damage import PIECES
 from tests.core.training.kept_runs import spoiled, with_header
 
 PROGRESS = Progress(7, 20, 700, 0.125, 2.25, True, (0.875, 5), True)
@@ -213,25 +214,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(
     position=st.floats(0, 1),
     removed=st.integers(0, 12),
-    inserted=st.sampled_from(
-        [
-            b"",
-            b"0",
-            b"-",
-            b'"',
-            b'\\"',
-            b"[",
-            b"}",
-            b",",
-            b"\\ud800",
-            b"\0",
-            b"\xff",
-            b"1e99",
-            b"9" * 30,
-            b"null",
-            b"NaN",
-        ]
-    ),
+    inserted=st.sampled_from(PIECES),
     keep_length=st.booleans(),
 )
 def test_a_file_with_a_rewritten_header_is_refused_or_a_checkpoint(

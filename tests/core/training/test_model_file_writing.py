@@ -4,17 +4,17 @@ Failing writes are real ones: folders that are missing or none, names taken by a
 set by the system.
 """
 
-import contextlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.training.model_file import Model, ModelFileError, check_can_save, load_model, save_model
+from tests.core.training.damage import files_limited_to
 from tests.core.training.saved_models import CHOSEN, MODEL, WEIGHTS
 
 
@@ -67,18 +67,6 @@ def test_a_saved_file_may_be_read_by_whom_the_user_s_mask_allows(tmp_path: Path,
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "n.safetensors").stat().st_mode) == mode
-
-
-@contextlib.contextmanager
-def files_limited_to(size: int) -> Iterator[None]:
-    """Let the system break off any write beyond `size` bytes, as a full disk would."""
-    resource = pytest.importorskip("resource")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_a_write_that_breaks_off_leaves_the_old_file_as_it_was_and_no_other(tmp_path: Path) -> None:

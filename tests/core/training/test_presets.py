@@ -16,8 +16,9 @@ from core.nn.network import Network
 from core.predictor import Predictor
 from core.training.events import TrainingEnded, TrainingStarted
 from core.training.hyperparameters import INPUT_SHAPE, Hyperparameters
+from core.training.job import TrainingJob
 from core.training.presets import PRESETS, Preset, UnknownPresetError, find_preset
-from core.training.trainer import TrainingJob, train
+from core.training.trainer import train
 
 every_preset = pytest.mark.parametrize("preset", PRESETS.values(), ids=PRESETS)
 
@@ -117,7 +118,9 @@ def test_each_network_gets_layers_of_its_own(preset: Preset) -> None:
 @every_preset
 def test_a_recipe_builds_answers_with_ten_scores_and_trains(preset: Preset, few_digits: DigitSets) -> None:
     sets = DigitSets("very few", few_digits.train.part(0, 60), few_digits.test.part(0, 20))
-    chosen = replace(preset.hyperparameters, train_limit=40, batch_size=20, epochs=1, validation_digits=20)
+    chosen = replace(
+        preset.hyperparameters, train_limit=40, batch_size=20, epochs=1, validation_digits=20, synthetic=0.0
+    )
     events = list(train(TrainingJob(preset.name, chosen, "cpu"), split(sets, 20, 40)))
     started, end = events[0], events[-1]
     assert isinstance(started, TrainingStarted)

@@ -1,6 +1,8 @@
 """The profile of a step: its parts by name, and times that can be known."""
 
+import itertools
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,9 +10,9 @@ from core.device import Array
 from core.digits.dataset import DatasetError, DigitSets, split
 from core.nn.layers.activations import ReLU
 from core.training import profile as room
+from core.training.job import TrainingJob
 from core.training.presets import UnknownPresetError
 from core.training.profile import Profile, profile
-from core.training.trainer import TrainingJob
 from tests.core.training.runs import job
 
 
@@ -77,11 +79,20 @@ def test_augmentation_has_its_share_where_there_is_any(few_digits: DigitSets) ->
     assert distorted.augmentation_share == {p.name: p.share for p in distorted.parts}["augmentation"]
 
 
-def test_without_a_number_of_steps_it_ends_by_time(few_digits: DigitSets, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "SECONDS", 0.3)
-    started = time.perf_counter()
-    assert measure(few_digits, None).steps >= room.LEAST_STEPS
-    assert 0.3 <= time.perf_counter() - started < 5
+@pytest.mark.parametrize("tick", [1e-5, 1.0], ids=["fast steps", "slow steps"])
+def test_without_a_number_of_steps_it_ends_by_time_but_not_with_too_few(
+    few_digits: DigitSets, monkeypatch: pytest.MonkeyPatch, tick: float
+) -> None:
+    ticks = itertools.count()
+    monkeypatch.setattr(room, "SECONDS", 0.03)
+    monkeypatch.setattr(room, "time", SimpleNamespace(perf_counter=lambda: tick * next(ticks)))
+    steps = measure(few_digits, None).steps
+    seconds = tick * next(ticks)
+    if tick == 1.0:
+        assert steps == room.LEAST_STEPS
+    else:
+        assert steps > room.LEAST_STEPS
+        assert 0.03 <= seconds < 0.03 + 2 * seconds / steps
 
 
 def test_what_cannot_train_cannot_be_profiled(few_digits: DigitSets) -> None:

@@ -8,6 +8,7 @@ import pytest
 from core.device import Device, DeviceError
 from core.digits.dataset import DatasetError, Splits
 from core.training.events import Evaluated
+from core.training.job import TrainingControl, TrainingJob
 from core.training.learner import Learner
 from core.training.race import (
     LapFailed,
@@ -21,7 +22,7 @@ from core.training.race import (
     race,
     verdict,
 )
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 from tests.core.training.runs import StopsItself, job
 
 NAMES = {"cpu": "CPU – 2 threads", "cuda:0": "NVIDIA H200", "cuda:1": "Other card"}

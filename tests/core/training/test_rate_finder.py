@@ -7,9 +7,9 @@ import pytest
 
 from core.digits.dataset import DatasetError, DigitSets, Splits, split
 from core.training import rate_finder
+from core.training.job import TrainingControl
 from core.training.learner import Learner
 from core.training.rate_finder import STEPS, RatesTried, RateTried, find_rate, rate_of, suggest
-from core.training.trainer import TrainingControl
 from tests.core.training.runs import job
 
 

@@ -21,7 +21,8 @@ from core.training.events import (
     TrainingStarted,
     WeightsPublished,
 )
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.job import TrainingControl, TrainingJob
+from core.training.trainer import train
 from tests.core.training.runs import SMALL_CONV, StopsItself, end_of, job, of_kind, without_seconds
 
 Changes = Mapping[int, Mapping[str, Any]]

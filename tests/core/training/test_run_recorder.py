@@ -1,6 +1,5 @@
 """What a run tells is in its folder before anyone hears of it, and what cannot be written never ends the run."""
 
-import contextlib
 import json
 import os
 import stat
@@ -31,6 +30,7 @@ from core.training.model_file import load_model
 from core.training.run_folder import RunError, RunFolder
 from core.training.run_recorder import RunRecorder
 from core.training.trainer import train
+from tests.core.training.damage import files_limited_to
 from tests.core.training.kept_runs import keep, lines, small_job
 from tests.core.training.runs import StopsItself, end_of, of_kind, without_seconds
 
@@ -203,18 +203,6 @@ def test_another_recorder_is_refused_before_the_run_begins_and_changes_nothing(
     assert (folder.path / "events.jsonl").read_bytes() == before
     assert end_of(list(events)).outcome == "completed"
     assert lines(folder)[-1]["event"] == "TrainingEnded"
-
-
-@contextlib.contextmanager
-def files_limited_to(size: int) -> Iterator[None]:
-    """Let the system break off any write beyond `size` bytes, as a full disk would."""
-    resource = pytest.importorskip("resource")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def assert_went_on_unkept(events: list[Event], run: TrainingJob, splits: Splits) -> RunNotKept:

@@ -11,8 +11,9 @@ import pytest
 from core.digits.dataset import Splits
 from core.training.events import Event, HyperparametersChanged, StepsCompleted, TrainingStarted, WeightsPublished
 from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
+from core.training.job import TrainingControl, TrainingJob, check_change
 from core.training.presets import find_preset
-from core.training.trainer import TrainingControl, TrainingJob, check_change, train
+from core.training.trainer import train
 from tests.core.training.runs import (
     RARELY,
     SMALL_CONV,

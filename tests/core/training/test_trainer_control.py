@@ -14,7 +14,8 @@ from core.training.events import (
     TrainingEnded,
     TrainingStarted,
 )
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.job import TrainingControl, TrainingJob
+from core.training.trainer import train
 from tests.core.training.runs import (
     RARELY,
     JobMaker,

@@ -14,8 +14,9 @@ from core.training.events import (
     StepsCompleted,
     WeightsPublished,
 )
+from core.training.job import TrainingControl, TrainingJob
 from core.training.presets import UnknownPresetError, find_preset
-from core.training.trainer import TrainingControl, TrainingJob, train
+from core.training.trainer import train
 from tests.core.training.runs import (
     RARELY,
     JobMaker,

@@ -37,7 +37,6 @@ def show(tools: DrawingTools, *, has_example: bool = True) -> None:
         ("undoButton", "undo_requested"),
         ("redoButton", "redo_requested"),
         ("randomDigitButton", "random_digit_requested"),
-        ("pictureButton", "picture_requested"),
     ],
 )
 def test_each_button_asks_for_what_it_shows(qtbot: QtBot, tools: DrawingTools, name: str, signal: str) -> None:

@@ -41,14 +41,19 @@ def test_a_picture_is_twice_as_large_as_what_is_seen_and_shows_it(qtbot: QtBot) 
 def test_a_file_is_replaced_only_when_the_new_one_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "figures.csv"
     path.write_bytes(b"old")
-    assert write(str(path), b"new\n") == ""
+    assert write(str(path), b"new\n") == (True, f"Saved {path}.")
     assert path.read_bytes() == b"new\n"
     assert [file.name for file in tmp_path.iterdir()] == ["figures.csv"]
 
 
 @pytest.mark.parametrize("place", ["no-such-folder/figures.csv", "."])
 def test_where_nothing_can_be_written_the_reason_is_told(tmp_path: Path, place: str) -> None:
-    assert write(str(tmp_path / place), b"new") != ""
+    path = str(tmp_path / place)
+    saved, sentence = write(path, b"new")
+    assert not saved
+    assert sentence.startswith(f"{path} could not be saved (")
+    assert sentence.endswith("); choose another folder or free some space.")
+    assert "()" not in sentence
     assert list(tmp_path.iterdir()) == []
 
 

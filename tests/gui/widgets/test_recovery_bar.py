@@ -7,10 +7,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from core.training.job import TrainingJob
 from core.training.ledger import INTERRUPTED, RunSummary
 from core.training.presets import find_preset
 from core.training.run_info import RunInfo
-from core.training.trainer import TrainingJob
 from gui.widgets.recovery_bar import RecoveryBar
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QDateTime, QLocale
 
+from core.training.job import TrainingJob
 from core.training.ledger import RunSummary
 from core.training.presets import find_preset
 from core.training.run_info import RunInfo
-from core.training.trainer import TrainingJob
 from gui.widgets import run_texts
 
 INFO = RunInfo(TrainingJob("quick-mlp", find_preset("quick-mlp").hyperparameters), "2020-02-03T10:45:16+00:00", {})

@@ -10,10 +10,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QPushButton, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.training.job import TrainingJob
 from core.training.ledger import Curve, RunSummary
 from core.training.presets import find_preset
 from core.training.run_info import RunInfo
-from core.training.trainer import TrainingJob
 from gui.widgets.runs_model import ACCURACY, CURVE, NAME, STATE, TIME, RunsModel
 from gui.widgets.runs_panel import RunsPanel
 
