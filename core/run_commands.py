@@ -17,11 +17,14 @@ from core.training.run_folder import LAST, RunError, RunFolder, default_runs_fol
 
 
 def resume_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run (train --run).")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder of a run, or its name in the list of runs.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or broken off, as if it never had been."""
-    run = RunFolder(folder)
+    in_the_list = default_runs_folder() / folder
+    run = RunFolder(in_the_list if not folder.exists() and in_the_list.exists() else folder)
     job = run.info().job
     summary = summarize(run)
     if summary.state in OUTCOMES and not summary.can_go_on:

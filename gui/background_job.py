@@ -36,10 +36,14 @@ class BackgroundJob(QObject):
         self._latest = thread
         thread.start()
 
-    def cancel(self) -> None:
-        """Give up what runs and wait until its thread has ended; nothing is emitted for it any more."""
+    def drop(self) -> None:
+        """Give up what runs without waiting for it; nothing is emitted for it any more."""
         self._cancelled.set()
         self._latest = None
+
+    def cancel(self) -> None:
+        """Give up what runs and wait until its thread has ended; nothing is emitted for it any more."""
+        self.drop()
         for thread in self._threads:
             thread.wait()
 

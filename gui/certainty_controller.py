@@ -67,7 +67,7 @@ class CertaintyController(QObject):
 
     def _start(self) -> None:
         if self._model is None or self._sets is None:
-            self._job.cancel()
+            self._job.drop()
             return
         model, sets = self._model, self._sets
         self._job.start(lambda cancelled: _certainty(model, sets, cancelled))

@@ -5,13 +5,16 @@ A line that cannot be read is told with its number and passed over, and stays in
 copy of somebody's work. The same drawing is kept once, whatever label it is given later.
 """
 
+import errno
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from core.atomic_file import UnwritableFileError, write_atomically
@@ -20,6 +23,8 @@ from core.digits.ink import MAX_DIGITS, MAX_LINE_BYTES, Ink, LabelledInk, ink_li
 from core.digits.rasterizer import rasterize
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
+LOCK_SECONDS = 10.0
+"""So long another window is waited for."""
 
 
 class MyDigitsError(ValueError):
@@ -76,18 +81,19 @@ class MyDigits:
 
     def add(self, digits: Iterable[LabelledInk]) -> Added:
         """Append those of `digits` whose drawing is not there yet."""
-        keys = {sample.key for sample in self.samples()}
-        lines, known = [], 0
-        for digit in digits:
-            if digit.ink.is_empty:
-                continue
-            key = key_of(digit.ink)
-            known += key in keys
-            if key not in keys:
-                keys.add(key)
-                lines.append(ink_line(digit).encode() + b"\n")
-        if lines:
-            self._append(lines)
+        with self._locked():
+            keys = {sample.key for sample in self.samples()}
+            lines, known = [], 0
+            for digit in digits:
+                if digit.ink.is_empty:
+                    continue
+                key = key_of(digit.ink)
+                known += key in keys
+                if key not in keys:
+                    keys.add(key)
+                    lines.append(ink_line(digit).encode() + b"\n")
+            if lines:
+                self._append(lines)
         return Added(len(lines), known)
 
     def import_file(self, path: Path) -> Added:
@@ -122,26 +128,41 @@ class MyDigits:
 
     def _append(self, lines: list[bytes]) -> None:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab+") as file:
+            with self.path.open("ab+", buffering=0) as file:
+                before = file.seek(0, os.SEEK_END)
                 # A last line that a crash cut off must not swallow the first new one.
-                if file.seek(0, os.SEEK_END) and _last_byte(file.fileno()) != b"\n":
-                    file.write(b"\n")
-                file.write(b"".join(lines))
-                file.flush()
+                gap = b"\n" if before and _last_byte(file.fileno()) != b"\n" else b""
+                content = gap + b"".join(lines)
+                if file.write(content) != len(content):
+                    # The disk is full; half a digit would be none.
+                    file.truncate(before)
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(file.fileno())
         except OSError as error:
             raise MyDigitsError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
     def _rewrite(self, labels: Mapping[str, int], deleted: set[str]) -> None:
-        samples, raw, _ = _read(self.path)
-        lines = []
-        for sample, line in zip(samples, raw, strict=True):
-            if sample is None or (sample.key not in labels and sample.key not in deleted):
-                lines.append(line)
-            elif sample.key not in deleted:
-                lines.append(ink_line(LabelledInk(labels[sample.key], sample.digit.ink)).encode() + b"\n")
-        _write(self.path, lines)
+        with self._locked():
+            samples, raw, _ = _read(self.path)
+            lines = []
+            for sample, line in zip(samples, raw, strict=True):
+                if sample is None or (sample.key not in labels and sample.key not in deleted):
+                    lines.append(line)
+                elif sample.key not in deleted:
+                    lines.append(ink_line(LabelledInk(labels[sample.key], sample.digit.ink)).encode() + b"\n")
+            _write(self.path, lines)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """To be held from reading to writing: what another window adds in between would be lost."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.path.with_name(self.path.name + ".lock"), timeout=LOCK_SECONDS):
+                yield
+        except Timeout:
+            raise MyDigitsError(f"{self.path} is being written by another window or command; try again") from None
+        except OSError as error:
+            raise MyDigitsError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
 
 def key_of(ink: Ink) -> str:
@@ -157,10 +178,14 @@ def _read(path: Path) -> tuple[list[Sample | None], list[bytes], list[Problem]]:
     """For each line the digit in it or None, the line as it is, and what is wrong with those that are none."""
     if not path.exists():
         return [], [], []
+    if not path.is_file():
+        raise MyDigitsError(f"{path} cannot be read: it is no file")
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
             raise MyDigitsError(f"{path} has more than {MAX_FILE_BYTES // 2**20} MB; split it into smaller files")
-        raw = path.read_bytes().splitlines(keepends=True)
+        raw = content.splitlines(keepends=True)
     except OSError as error:
         raise MyDigitsError(f"{path} cannot be read: {error.strerror or error}") from None
     if len(raw) > MAX_DIGITS:

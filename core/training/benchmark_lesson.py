@@ -93,7 +93,7 @@ def _growth(widths: _Widths) -> list[Finding]:
         return [Finding(text, (name, small.hidden, *figures))]
     time, work = large.seconds / small.seconds, large.hidden / small.hidden
     text = "On %1 %2 times the work, %3 to %4 hidden units, takes %5 times the time, %6 s to %7 s: "
-    if time * _ALIKE < work:
+    if time * _ALIKE < work and small.share_of_peak < large.share_of_peak:
         text += "small networks leave it idle, at %8 % of its peak instead of %9 %."
     elif time > _ALIKE * work:
         text += "the largest cost it more than their share, at %9 % of its peak after %8 %."

@@ -1,6 +1,5 @@
 """All runs that are kept: what each came to, told from its own events."""
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +9,9 @@ from typing import Any
 from core.training.events import OUTCOMES
 from core.training.run_folder import RUN, RunError, RunFolder
 from core.training.run_info import RunInfo, is_device_key
+
+LARGEST = 1e15
+"""No run comes to more digits, steps or seconds than this."""
 
 RUNNING, INTERRUPTED, DAMAGED = "running", "interrupted", "damaged"
 """States besides the outcomes: somebody is writing it; it ended without a word; its folder cannot be read."""
@@ -55,7 +57,7 @@ def list_runs(root: Path) -> list[RunSummary]:
     """The runs in the folders of `root`, the latest first; what holds no run is passed over. Never raises."""
     try:
         folders = [Path(entry.path) for entry in os.scandir(root)]
-    except OSError:
+    except (OSError, ValueError):
         return []
     runs = [summarize(RunFolder(folder)) for folder in folders if os.path.lexists(folder / RUN)]
     return sorted(runs, key=lambda run: ("" if run.info is None else run.info.created, run.path), reverse=True)
@@ -89,13 +91,10 @@ def summarize(folder: RunFolder) -> RunSummary:
 
 
 def number(value: object) -> float | None:
-    """A finite number, or None for whatever else a file may say there."""
+    """A number that may have been counted or measured, or None for whatever else a file may say there."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    return float(value) if abs(value) <= LARGEST else None
 
 
 def _share(value: object) -> float | None:

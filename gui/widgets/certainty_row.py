@@ -46,6 +46,11 @@ class CertaintyRow(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._effect)
         self._slider.valueChanged.connect(self._on_moved)
+        # Nothing else on this side may move when it appears: somebody may be drawing.
+        policy = self.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self.setSizePolicy(policy)
+        self._effect.setMinimumHeight(2 * self._effect.fontMetrics().lineSpacing())
         self.show_nothing()
 
     @Slot()

@@ -57,6 +57,7 @@ class DrawingCanvas(QWidget):
         self._line_width = theme.INK_WIDTH
         self._erases = False
         self._rubs_from: tuple[float, float] | None = None
+        self._held_sheet: QRectF | None = None
         self._selected = 0
         self._pen = PenInput(self)
         self._pen.pressed.connect(self._on_pressed)
@@ -214,6 +215,9 @@ class DrawingCanvas(QWidget):
             paint_lines(painter, sheet, lines, self._line_width, scheme)
 
     def _sheet(self) -> QRectF:
+        # A line is drawn on the sheet that it was begun on, even if the window is laid out anew meanwhile.
+        if self._held_sheet is not None:
+            return self._held_sheet
         side = min(self.width(), self.height())
         return QRectF((self.width() - side) / 2, (self.height() - side) / 2, side, side)
 
@@ -236,6 +240,7 @@ class DrawingCanvas(QWidget):
             # What is printed goes as soon as something is drawn on it.
             self._path = QPainterPath()
             self.update()
+        self._held_sheet = self._sheet()
         self._line = GrowingLine(self._began_ms)
         self._add_point(self._line, point)
 
@@ -246,7 +251,7 @@ class DrawingCanvas(QWidget):
             self._add_point(self._line, point)
 
     def _on_cancelled(self) -> None:
-        self._line = self._rubs_from = None
+        self._line = self._rubs_from = self._held_sheet = None
         self._show_sheet()
 
     def _let_go(self) -> None:
@@ -254,7 +259,7 @@ class DrawingCanvas(QWidget):
         self._finish_line()
 
     def _finish_line(self) -> None:
-        self._rubs_from = None
+        self._rubs_from = self._held_sheet = None
         if self._line:
             self._history.add(self._line.stroke())
             self._path.addPath(self._line.path())

@@ -72,7 +72,7 @@ def time_in_words(run: RunSummary) -> str:
 def place_in_words(run: RunSummary) -> str:
     """Where it stands: "epoch 3 of 10"."""
     epochs = 0 if run.info is None else run.info.job.hyperparameters.epochs
-    done = run.steps / run.total_steps if run.total_steps else 0.0
+    done = min(run.steps / run.total_steps, 1.0) if run.total_steps else 0.0
     epoch = min(int(done * epochs) + 1, epochs)
     number = QLocale().toString
     return _tr("epoch %1 of %2").replace("%1", number(epoch)).replace("%2", number(epochs))

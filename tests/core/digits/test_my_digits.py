@@ -1,14 +1,18 @@
 """The user's own digits: kept, found again, corrected, and never lost, whatever else the file holds."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.digits import my_digits
 from core.digits.ink import Ink, LabelledInk, Stroke, read_ink_file
 from core.digits.my_digits import Added, MyDigits, MyDigitsError, Problem, key_of
 from core.digits.rasterizer import rasterize
+from tests.core.training.damage import files_limited_to
 
 BROKEN = b'{"label": 12, "strokes": [[[0, 0]]]}\n'
 
@@ -122,3 +126,46 @@ def test_what_cannot_be_written_or_read_is_a_sentence(mine: MyDigits, tmp_path: 
     (tmp_path / "data").write_text("a file where the folder should be")
     with pytest.raises(MyDigitsError, match="cannot be written"):
         mine.add([digit(1)])
+
+
+ADD = """
+import sys; sys.path.insert(0, {root!r})
+from pathlib import Path
+import numpy as np
+from core.digits.ink import Ink, LabelledInk, Stroke
+from core.digits.my_digits import MyDigits
+mine = MyDigits(Path({path!r}))
+for number in range({start}, {start} + 40):
+    mine.add([LabelledInk(1, Ink((Stroke(np.array([(number, 0.5), (3, 4)])),)))])
+"""
+
+
+def test_two_processes_that_write_at_once_lose_nothing(mine: MyDigits) -> None:
+    mine.add([digit(2)])
+    key = mine.samples()[0].key
+    root = str(Path(__file__).resolve().parents[3])
+    script = ADD.format(root=root, path=str(mine.path), start=100)
+    with subprocess.Popen([sys.executable, "-c", script]) as other:
+        while other.poll() is None:
+            mine.relabel({key: 3})
+            mine.relabel({key: 2})
+    assert other.returncode == 0
+    assert len(mine.samples()) == 41
+    assert mine.problems() == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full here")
+def test_what_is_no_file_is_neither_read_nor_written() -> None:
+    for odd in ("/dev/zero", "/dev/full"):
+        with pytest.raises(MyDigitsError, match="cannot be"):
+            MyDigits(Path(odd)).samples()
+
+
+def test_on_a_full_disk_nothing_half_is_left(mine: MyDigits, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine.add([digit(1)])
+    before = mine.path.read_bytes()
+    whole = my_digits.ink_line
+    monkeypatch.setattr(my_digits, "ink_line", lambda one: whole(one) + " " * 5000)
+    with files_limited_to(1000), pytest.raises(MyDigitsError, match="cannot be written"):
+        mine.add([digit(2)])
+    assert mine.path.read_bytes() == before

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from core.device import Device
 from core.digits.dataset import Dataset
 from core.digits.pictures import find_digits
 from core.predictor import Predictor
@@ -16,7 +17,7 @@ SIZE = 60
 
 @pytest.fixture(scope="module")
 def predictor():
-    return Predictor.from_model(load_model(SHIPPED_MODEL))
+    return Predictor.from_model(load_model(SHIPPED_MODEL), Device(shares=1))
 
 
 def scaled(digit, longer_side):

@@ -541,3 +541,19 @@ def test_files_and_pictures_can_be_dropped_and_texts_cannot(canvas: DrawingCanva
     assert drop(canvas, image)
     assert isinstance(dropped[-1], bytes)
     assert inks == []
+
+
+def test_a_line_goes_on_where_it_was_begun_though_the_canvas_changes_its_size(
+    qtbot: QtBot, canvas: DrawingCanvas
+) -> None:
+    canvas.resize(200, 200)
+    qtbot.mousePress(canvas, Qt.MouseButton.LeftButton, pos=QPoint(20, 20))
+    qtbot.mouseMove(canvas, QPoint(100, 100))
+    canvas.resize(120, 120)
+    qtbot.mouseMove(canvas, QPoint(110, 100))
+    qtbot.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(110, 100))
+    (stroke,) = canvas.ink().strokes
+    np.testing.assert_allclose(stroke.points[-1], [0.55, 0.5], atol=0.01)
+    canvas.clear()
+    qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=canvas.rect().center())
+    np.testing.assert_allclose(canvas.ink().strokes[0].points[0], [0.5, 0.5], atol=0.01)
