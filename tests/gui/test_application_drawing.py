@@ -122,7 +122,7 @@ def test_the_steps_fit_a_small_screen_by_scrolling(qtbot: QtBot, application: Ap
     area = panel.parentWidget().parentWidget()
     assert isinstance(area, QScrollArea)
     qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
-    assert panel.height() >= panel.minimumSizeHint().height()
+    qtbot.waitUntil(lambda: panel.height() >= panel.minimumSizeHint().height())
     assert panel.width() <= area.viewport().width()
     for name in ("cropSwitch", "nearestRow", "probabilityChart"):
         widget = find(application, name, QWidget)
