@@ -3,6 +3,9 @@
 import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Several processes whose products wait busily for each other's cores would all come to a halt.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import gc
 import threading
