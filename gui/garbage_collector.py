@@ -20,7 +20,6 @@ class GarbageCollector(QObject):
         super().__init__(parent)
         gc.disable()
         # What the program is made of stays until its end; looking through it again would only cost time.
-        gc.collect()
         gc.freeze()
         self._turns = 0
         self._timer = QTimer(self)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from core.digits.dataset import Dataset, DatasetError, DigitSets
@@ -158,6 +157,8 @@ def _scratch(published: PublishedSet) -> Iterator[Path]:
 @contextmanager
 def _alone(published: PublishedSet) -> Iterator[None]:
     """To be held while writing; raises DatasetError if another holds it, or for what the system refuses within."""
+    from filelock import FileLock, Timeout  # 0.1 s that no start should wait for
+
     try:
         datasets_folder().mkdir(parents=True, exist_ok=True)
         with FileLock(_home(published, ".lock"), timeout=0):

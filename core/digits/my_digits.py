@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from core.atomic_file import UnwritableFileError, write_atomically
@@ -155,6 +154,8 @@ class MyDigits:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """To be held from reading to writing: what another window adds in between would be lost."""
+        from filelock import FileLock, Timeout  # 0.1 s that no start should wait for
+
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path.with_name(self.path.name + ".lock"), timeout=LOCK_SECONDS):

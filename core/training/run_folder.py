@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 from platformdirs import user_data_path
 
 from core import VERSION
@@ -65,6 +64,8 @@ class RunFolder:
     """The folder at `path` and what is in it; making the object touches nothing."""
 
     def __init__(self, path: Path) -> None:
+        from filelock import FileLock  # 0.1 s that no start should wait for
+
         self.path = path
         self._lock = FileLock(path / LOCK)
 
@@ -110,6 +111,8 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """To be held while writing, also more than once; raises RunError if another holds it, or nobody can write."""
+        from filelock import Timeout  # 0.1 s that no start should wait for
+
         try:
             self._lock.acquire(timeout=LOCK_SECONDS)
         except Timeout:
@@ -124,6 +127,8 @@ class RunFolder:
 
     def is_locked(self) -> bool:
         """Whether somebody is writing here, this process or another."""
+        from filelock import FileLock, Timeout  # 0.1 s that no start should wait for
+
         if not os.path.isfile(self.path / LOCK):
             return False
         try:
