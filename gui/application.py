@@ -187,6 +187,7 @@ class Application(QObject):
         self.window.my_digits_panel.allow(can_train)
         self.window.runs_panel.allow(self.measuring.is_free(), not state.is_running)
         self.window.recovery_bar.allow(self.measuring.is_free())
+        self.drawing.allow(self.measuring.is_free())
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)

@@ -1,7 +1,8 @@
 """How sure the network that answers must be: fitted in the background, and then the user's to choose.
 
 Weights in training change too often to be fitted; once a run has ended, or a network from a file comes without, the
-held-out digits are read, and then the test digits, to tell what each threshold would cost.
+held-out digits are read, and then the test digits, to tell what each threshold would cost. That keeps a core busy for
+seconds, so it waits as long as something trains or is measured.
 """
 
 from collections.abc import Callable
@@ -46,6 +47,7 @@ class CertaintyController(QObject):
         super().__init__(parent)
         self._sets: DigitSets | None = None
         self._model: Model | None = None
+        self._is_free, self._is_fitted = True, False
         self._job = BackgroundJob(self)
         self._job.done.connect(self._on_done)
         self._job.failed.connect(self.failed)
@@ -53,11 +55,18 @@ class CertaintyController(QObject):
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
         self._sets = sets
+        self._is_fitted = False
         self._start()
+
+    def allow(self, free: bool) -> None:
+        """Whether the machine is free for it; what is broken off here is begun anew when it is free again."""
+        if free != self._is_free:
+            self._is_free = free
+            self._start()
 
     def look_at(self, model: Model | None) -> None:
         """Fit this network, which answers from now on; None as long as its weights still change."""
-        self._model = model
+        self._model, self._is_fitted = model, False
         self.unknown.emit()
         self._start()
 
@@ -66,8 +75,10 @@ class CertaintyController(QObject):
         self._job.cancel()
 
     def _start(self) -> None:
-        if self._model is None or self._sets is None:
+        if self._model is None or self._sets is None or not self._is_free:
             self._job.drop()
+            return
+        if self._is_fitted:
             return
         model, sets = self._model, self._sets
         self._job.start(lambda cancelled: _certainty(model, sets, cancelled))
@@ -75,6 +86,7 @@ class CertaintyController(QObject):
     @Slot(object)
     def _on_done(self, certainty: Certainty | None) -> None:
         if certainty is not None and self._model is not None:
+            self._is_fitted = True
             self.fitted.emit(certainty)
 
 

@@ -37,6 +37,10 @@ class DrawingSide(QObject):
         for part in (self._examples, self._nearest, self._certainty):
             part.on_data_loaded(sets)
 
+    def allow(self, free: bool) -> None:
+        """Whether the machine is free for what takes seconds and is not asked for at once."""
+        self._certainty.allow(free)
+
     def cancel(self) -> None:
         """Give up what runs, and wait for its end."""
         for part in (self._nearest, self._certainty, self._pictures):

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from core.device import HostArray
 from gui import theme
+from gui.widgets.control_names import name_controls
 
 
 class CertaintyRow(QWidget):
@@ -19,15 +20,12 @@ class CertaintyRow(QWidget):
         self._coverage: HostArray | None = None
         self._accuracy: HostArray | None = None
         self._slider = QSlider(Qt.Orientation.Horizontal)
-        self._slider.setObjectName("certaintySlider")
         self._slider.setRange(0, 100)
-        self._slider.setAccessibleName(self.tr("Least certainty of an answer"))
         explanation = self.tr(
             "How sure the network must be to answer. Higher, it keeps silent about more scribbles and about more "
             "digits too; what it still says is right more often. It starts where 99 of 100 digits are answered."
         )
-        self._slider.setToolTip(theme.tooltip(explanation))
-        self._slider.setAccessibleDescription(explanation)
+        name_controls([(self._slider, "certaintySlider", self.tr("Least certainty of an answer"), explanation)])
         self._percent = QLabel()
         self._percent.setObjectName("certaintyPercent")
         self._effect = QLabel(wordWrap=True)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from core.digits.ink import Ink
 from gui import theme
 from gui.ink_history import InkHistory, OpenedPicture, PrintedDigit, strokes_touched
+from gui.widgets.control_names import name_controls
 from gui.widgets.growing_line import GrowingLine
 from gui.widgets.ink_path import ink_path
 from gui.widgets.pen_input import PenInput, PenPoint
@@ -29,6 +30,8 @@ from gui.widgets.sheet_painting import paint_digit, paint_hint, paint_lines, pai
 
 _SMALLEST_SIDE_PX = 160
 _MODEST_SIDE_PX = 190
+_SHIFTED_UNDO = Qt.Modifier.CTRL | Qt.Modifier.SHIFT | Qt.Key.Key_Z
+"""Known everywhere as the way to redo, also where the system's own is another."""
 _ERASER_REACH = 0.02
 """So far beyond a line's edge the eraser still gets hold of it, as a share of the sheet's side."""
 
@@ -64,15 +67,12 @@ class DrawingCanvas(QWidget):
         self._pen.moved.connect(self._on_moved)
         self._pen.lifted.connect(self._finish_line)
         self._pen.cancelled.connect(self._on_cancelled)
-        self.setObjectName("drawingCanvas")
-        self.setAccessibleName(self.tr("Drawing canvas"))
         explanation = self.tr(
             "Draw a digit with the mouse, a pen or a finger, as large as you like; the network answers while you draw. "
             "Several side by side are read as a number. Delete clears the canvas, Ctrl+Z takes back the last stroke, E "
             "changes between pen and eraser; 0 to 9 say which digit you mean. Pictures can be dropped or pasted here."
         )
-        self.setAccessibleDescription(explanation)
-        self.setToolTip(theme.tooltip(explanation))
+        name_controls([(self, "drawingCanvas", self.tr("Drawing canvas"), explanation)])
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAcceptDrops(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -168,7 +168,7 @@ class DrawingCanvas(QWidget):
             self.clear()
         elif event.matches(standard.Undo):
             self.undo()
-        elif event.matches(standard.Redo) or _is_shifted_undo(event):
+        elif event.matches(standard.Redo) or event.keyCombination() == _SHIFTED_UNDO:
             self.redo()
         elif text.lower() == "e":
             self.set_eraser(not self._erases)
@@ -296,9 +296,3 @@ class DrawingCanvas(QWidget):
             self.picture_put.emit(printed)
         else:
             self.ink_changed.emit(self.ink())
-
-
-def _is_shifted_undo(event: QKeyEvent) -> bool:
-    """Ctrl+Shift+Z is known everywhere, also where the system's own way to redo is another."""
-    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-    return event.key() == Qt.Key.Key_Z and event.modifiers() == modifiers

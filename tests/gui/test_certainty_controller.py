@@ -71,3 +71,16 @@ def test_as_long_as_weights_change_there_is_nothing_to_tell(
     controller.look_at(model)
     with qtbot.assertNotEmitted(controller.fitted, wait=300):
         controller.look_at(None)
+
+
+def test_it_waits_while_the_machine_is_not_free_and_is_fitted_once_for_each_network(
+    qtbot: QtBot, controller: CertaintyController, model: Model
+) -> None:
+    controller.allow(False)
+    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+        controller.look_at(model)
+    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+        controller.allow(True)
+    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+        controller.allow(False)
+        controller.allow(True)

@@ -27,23 +27,6 @@ LEFT, RIGHT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.Mo
 NO_KEY = Qt.KeyboardModifier.NoModifier
 
 
-@pytest.fixture
-def canvas(qtbot: QtBot) -> DrawingCanvas:
-    canvas = DrawingCanvas()
-    qtbot.addWidget(canvas)
-    canvas.resize(200, 200)
-    canvas.show()
-    qtbot.waitExposed(canvas)
-    return canvas
-
-
-@pytest.fixture
-def inks(canvas: DrawingCanvas) -> list[Ink]:
-    heard: list[Ink] = []
-    canvas.ink_changed.connect(heard.append)
-    return heard
-
-
 @pytest.fixture(scope="module")
 def pen() -> QPointingDevice:
     kinds, caps = QInputDevice.DeviceType.Stylus, QInputDevice.Capability.Position | QInputDevice.Capability.Pressure

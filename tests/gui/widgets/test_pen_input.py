@@ -21,23 +21,6 @@ MOUSE_KINDS = {
 }
 
 
-@pytest.fixture
-def canvas(qtbot: QtBot) -> DrawingCanvas:
-    canvas = DrawingCanvas()
-    qtbot.addWidget(canvas)
-    canvas.resize(200, 200)
-    canvas.show()
-    qtbot.waitExposed(canvas)
-    return canvas
-
-
-@pytest.fixture
-def inks(canvas: DrawingCanvas) -> list[Ink]:
-    heard: list[Ink] = []
-    canvas.ink_changed.connect(heard.append)
-    return heard
-
-
 @pytest.fixture(scope="module")
 def touchscreen() -> QPointingDevice:
     return QTest.createTouchDevice()
