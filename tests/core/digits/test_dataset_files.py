@@ -81,7 +81,7 @@ def mirror(kept: Path, files: dict[str, bytes], digits: DigitSets, monkeypatch: 
 
 def packed(content: np.ndarray) -> bytes:
     """An IDX file of bytes, unlike `as_files` in how it is packed."""
-    return gzip.compress(idx(content.astype(np.uint8)), 1)
+    return gzip.compress(idx(content.astype(np.uint8)), 1, mtime=0)
 
 
 def write(folder: Path, files: dict[str, bytes]) -> Path:
@@ -322,7 +322,7 @@ def test_mnist_s_own_files_are_not_taken_for_another_set(mirror: Mirror, monkeyp
         ("train-labels-idx1-ubyte.gz", b"\x1f\x8b but no gzip", "gzip|damaged"),
         (
             "train-images-idx3-ubyte.gz",
-            gzip.compress(struct.pack(">4I", 2051, 4_000_000_000, 28, 28)),
+            gzip.compress(struct.pack(">4I", 2051, 4_000_000_000, 28, 28), mtime=0),
             "more than 2,000,000",
         ),
     ],
