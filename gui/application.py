@@ -187,7 +187,8 @@ class Application(QObject):
         self.window.my_digits_panel.allow(can_train)
         self.window.runs_panel.allow(self.measuring.is_free(), not state.is_running)
         self.window.recovery_bar.allow(self.measuring.is_free())
-        self.drawing.allow(self.measuring.is_free())
+        # Whoever leaves has waited for what ran; nothing may begin after that.
+        self.drawing.allow(self.measuring.is_free() and not self._leaves)
         self.window.run_controls.show_state(state, can_train)
         for chooser in (self.window.device_selector, self.window.preset_selector):
             chooser.setEnabled(not state.is_running)

@@ -71,7 +71,8 @@ class CertaintyController(QObject):
         self._start()
 
     def cancel(self) -> None:
-        """Give up what runs, and wait for its end."""
+        """Give up what runs, wait for its end, and begin nothing more until `allow` says so."""
+        self._is_free = False
         self._job.cancel()
 
     def _start(self) -> None:

@@ -84,3 +84,13 @@ def test_it_waits_while_the_machine_is_not_free_and_is_fitted_once_for_each_netw
     with qtbot.assertNotEmitted(controller.fitted, wait=300):
         controller.allow(False)
         controller.allow(True)
+
+
+def test_once_it_was_cancelled_nothing_begins_until_it_is_allowed(
+    qtbot: QtBot, controller: CertaintyController, model: Model
+) -> None:
+    controller.cancel()
+    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+        controller.look_at(model)
+    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+        controller.allow(True)
