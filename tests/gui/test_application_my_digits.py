@@ -106,6 +106,8 @@ def test_a_drawing_is_kept_by_its_key_put_right_deleted_and_brought_back(
     wait_until(qtbot, lambda: mine.samples() == [])
     undo = find(application, "undoDeleteOwn", QPushButton)
     wait_until(qtbot, undo.isEnabled)
+    # The tab still shows the digit that is gone until the file has been read anew.
+    show_tab(qtbot, application, 0)
     qtbot.mouseClick(undo, LEFT)
     show_tab(qtbot, application, 1)
     assert [sample.digit.label for sample in mine.samples()] == [7]
