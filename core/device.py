@@ -124,7 +124,7 @@ class Device:
     def gather(self, source: Array, rows: Array, out: Array) -> Array:
         """`out[i] = source[rows[i]]`, without allocating; `rows` are of the platform's index type and in range."""
         # Any mode but the default writes straight into out; the default buffers it to stay unchanged on an error.
-        return np.take(source, rows, axis=0, out=out, mode="clip")
+        return source.take(rows, axis=0, out=out, mode="clip")
 
     def add_scaled(self, x: Array, factor: Scalar, out: Array) -> None:
         """out += factor x, for contiguous arrays of one shape and dtype."""

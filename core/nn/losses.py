@@ -40,7 +40,7 @@ class SoftmaxCrossEntropy(Loss):
         self.xp.subtract(self._shifted, self._log_sum, out=terms)
         self.xp.multiply(terms, targets, out=terms)
         loss = self.workspace.array("loss", ())
-        self.xp.sum(terms, out=loss)
+        terms.sum(out=loss)
         return self.xp.negative(loss, out=loss)
 
     def backward(self) -> Array:
@@ -51,13 +51,13 @@ class SoftmaxCrossEntropy(Loss):
     def probabilities(self, scores: Array) -> Array:
         row = (1, scores.shape[1])
         largest = self.workspace.array("largest", row)
-        self.xp.max(scores, axis=0, keepdims=True, out=largest)
+        scores.max(axis=0, keepdims=True, out=largest)
         self._shifted = self.workspace.array("shifted", scores.shape)
         self.xp.subtract(scores, largest, out=self._shifted)
         p = self.workspace.array("p", scores.shape)
         self.xp.exp(self._shifted, out=p)
         total = self.workspace.array("total", row)
-        self.xp.sum(p, axis=0, keepdims=True, out=total)
+        p.sum(axis=0, keepdims=True, out=total)
         self._log_sum = self.workspace.array("log_sum", row)
         self.xp.log(total, out=self._log_sum)
         return self.xp.divide(p, total, out=p)
@@ -86,5 +86,5 @@ class SquaredError(Loss):
         # A tiny constant changes no share that can be read, and turns a column of zeros into equal shares.
         self.xp.add(p, 1e-9, out=p)
         total = self.workspace.array("total", (1, scores.shape[1]))
-        self.xp.sum(p, axis=0, keepdims=True, out=total)
+        p.sum(axis=0, keepdims=True, out=total)
         return self.xp.divide(p, total, out=p)

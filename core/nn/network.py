@@ -70,8 +70,10 @@ class Network:
         for name, values in state.items():
             self._weights[name][...] = device.to_device(values.astype(self.dtype))
         self._first_learning = len(self.layers)
+        walk = list(_walk(layers, input_shape))
+        self._dropouts = [(layer, inputs) for _, layer, inputs in walk if isinstance(layer, Dropout)]
         self.divides = any(layer.divides for layer in self.layers)
-        for index, (prefix, layer, inputs) in enumerate(_walk(layers, input_shape)):
+        for index, (prefix, layer, inputs) in enumerate(walk):
             names = layer.parameter_shapes(inputs)
             layer.bind(
                 device,
@@ -93,17 +95,16 @@ class Network:
 
     def seed_dropout(self, seed: int) -> None:
         """From here on, `draw` what this seed makes drop: two networks of one seed drop the same."""
-        for number, layer in enumerate(self.layers):
-            if isinstance(layer, Dropout):
-                layer.rng = np.random.default_rng((seed, number))
+        for layer, _ in self._dropouts:
+            layer.rng = np.random.default_rng((seed, self.layers.index(layer)))
 
     def dropout_generators(self) -> list[np.random.Generator]:
         """What `draw` draws from, in the order of the layers."""
-        return [layer.rng for layer in self.layers if isinstance(layer, Dropout)]
+        return [layer.rng for layer, _ in self._dropouts]
 
     def draw(self, samples: int) -> None:
         """Draw what is random in the next forward in training, for so many samples: to be called before each."""
-        for _, layer, inputs in _walk(self.layers, self.input_shape):
+        for layer, inputs in self._dropouts:
             layer.draw((*inputs, samples))
 
     def forward(self, x: Array, *, training: bool = False) -> Array:

@@ -268,9 +268,9 @@ class _Tally:
         # Along any axis but the last, argmax would make a copy of its own.
         rows = self._workspace.array("rows", scores.shape[::-1])
         rows[...] = scores.T
-        xp.argmax(rows, axis=1, out=answers)
+        rows.argmax(axis=1, out=answers)
         xp.equal(answers, labels, out=right)
-        xp.sum(right, out=self._now)
+        right.sum(out=self._now)
         xp.add(self._right, self._now, out=self._right)
 
     def sums(self) -> dict[str, Array]:

@@ -123,6 +123,23 @@ class DoubleArray:
         memory, number = self.device_memory, operand(value)
         self._stream.launch(lambda: memory.fill(number))
 
+    # Reductions, with CuPy's arguments in CuPy's order.
+
+    def sum(
+        self, axis: Any = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False
+    ) -> "DoubleArray":
+        return reduction(np.sum, self, out, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> "DoubleArray":
+        return reduction(np.max, self, out, axis=axis, keepdims=keepdims)
+
+    def argmax(
+        self, axis: int | None = None, out: Any = None, dtype: None = None, keepdims: bool = False
+    ) -> "DoubleArray":
+        if out is not None and operand(out).dtype != np.int64:
+            raise TypeError(f"argmax gives int64, not {operand(out).dtype}")
+        return reduction(np.argmax, self, out, axis=axis, keepdims=keepdims)
+
     # To the host.
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> HostArray:
@@ -192,6 +209,19 @@ def note_overlap(stream: Stream, what: str, source: Any, out: DoubleArray) -> No
         return
     if np.may_share_memory(source.device_memory, out.device_memory):
         stream.temporary(f"{what}: input overlaps out")
+
+
+def reduction(function: Any, a: DoubleArray, out: Any, **options: Any) -> DoubleArray:
+    """`function` of `a` into `out`, or into a new array, of shape () if nothing is left of the axes."""
+    source, axis, stream = a.device_memory, options["axis"], a._stream
+    if function is not np.argmax and (axis is None or source.ndim - 1 in np.atleast_1d(axis) % source.ndim):
+        stream.temporary(f"{function.__name__}: scratch of CUB")
+    if out is None:
+        return DoubleArray(stream.make(function.__name__, lambda: function(source, **options)), stream)
+    if not isinstance(out, DoubleArray):
+        raise TypeError("Output arguments type must be cupy.ndarray")
+    stream.launch(lambda: function(source, out=out.device_memory, **options))
+    return out
 
 
 def elementwise(stream: Stream, ufunc: np.ufunc, *inputs: Any, out: Any = None, **options: Any) -> DoubleArray:

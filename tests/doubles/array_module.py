@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.device import DTypeLike
-from tests.doubles.array import DoubleArray, elementwise, integers, note_overlap, operand
+from tests.doubles.array import DoubleArray, elementwise, integers, note_overlap, operand, reduction
 from tests.doubles.stream import Stream
 
 DTYPES = frozenset({"bool_", "uint8", "int32", "int64", "intp", "float32", "float64"})
@@ -111,37 +111,29 @@ class ArrayModule:
         self._stream.launch(lambda: np.take(source, rows, axis=axis, out=target, mode="wrap"))
         return out
 
-    # Reductions; without `out` each gives an array, of shape () if nothing is left of the axes.
+    # Reductions.
 
     def sum(
         self, a: DoubleArray, axis: Any = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False
     ) -> DoubleArray:
-        return self._reduce(np.sum, a, out, axis=axis, dtype=dtype, keepdims=keepdims)
+        memory(a)
+        return a.sum(axis, dtype, out, keepdims)
 
     def mean(
         self, a: DoubleArray, axis: Any = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False
     ) -> DoubleArray:
-        return self._reduce(np.mean, a, out, axis=axis, dtype=dtype, keepdims=keepdims)
+        memory(a)
+        return reduction(np.mean, a, out, axis=axis, dtype=dtype, keepdims=keepdims)
 
     def max(self, a: DoubleArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> DoubleArray:
-        return self._reduce(np.max, a, out, axis=axis, keepdims=keepdims)
+        memory(a)
+        return a.max(axis, out, keepdims)
 
     def argmax(
         self, a: DoubleArray, axis: int | None = None, dtype: None = None, out: Any = None, keepdims: bool = False
     ) -> DoubleArray:
-        if out is not None and memory(out).dtype != np.int64:
-            raise TypeError(f"argmax gives int64, not {memory(out).dtype}")
-        return self._reduce(np.argmax, a, out, axis=axis, keepdims=keepdims)
-
-    def _reduce(self, function: Any, a: DoubleArray, out: Any, **options: Any) -> DoubleArray:
-        source, axis = memory(a), options["axis"]
-        if function is not np.argmax and (axis is None or source.ndim - 1 in np.atleast_1d(axis) % source.ndim):
-            self._stream.temporary(f"{function.__name__}: scratch of CUB")
-        if out is None:
-            return self._make(function.__name__, lambda: function(source, **options))
-        target = memory(out)
-        self._stream.launch(lambda: function(source, out=target, **options))
-        return out
+        memory(a)
+        return a.argmax(axis, out, dtype, keepdims)
 
     # Products.
 

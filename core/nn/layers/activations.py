@@ -5,28 +5,34 @@ from core.nn.layers.layer import Layer
 
 
 class ReLU(Layer):
-    """y = max(x, 0); backward: dx = dy where y > 0, else 0."""
+    """y = max(x, 0); backward: dx = dy where y > 0, else 0.
+
+    Both are written where x and dy are, which halves the memory that is touched. A layer before, even one that needs
+    its own y, cannot notice: where y differs from x, dx is 0. Only the network's own input is left as it is.
+    """
 
     name = "relu"
 
     def forward(self, x: Array, *, training: bool) -> Array:
-        self._y = self.workspace.array("y", x.shape)
+        self._y = x if self.propagates else self.workspace.array("y", x.shape)
         return self.xp.maximum(x, 0, out=self._y)
 
     def backward(self, dy: Array) -> Array:
         passed = self.workspace.array("passed", dy.shape, self.xp.bool_)
         self.xp.greater(self._y, 0, out=passed)
-        dx = self.workspace.array("dx", dy.shape)
-        return self.xp.multiply(dy, passed, out=dx)
+        return self.xp.multiply(dy, passed, out=dy)
 
 
-class StraightThroughReLU(ReLU):
+class StraightThroughReLU(Layer):
     """y = max(x, 0); backward: dx = dy, as if it were the identity.
 
     The output of the PyCUDA perceptron, whose rule leaves the derivative out so that an output of 0 can still learn.
     """
 
     name = "straight-relu"
+
+    def forward(self, x: Array, *, training: bool) -> Array:
+        return self.xp.maximum(x, 0, out=self.workspace.array("y", x.shape))
 
     def backward(self, dy: Array) -> Array:
         return dy

@@ -8,8 +8,9 @@ lying ready, and of all layouts it is the one in which OpenBLAS multiplies faste
 A layer is made from its settings alone and knows neither sizes nor device. `bind` tells it both once, and gives it its
 parameters and their gradients as views into the network's two flat arrays, and what else it must remember between runs
 (its `state`) as views into a third. From then on `forward` and `backward` write only into arrays the layer owns
-(`self.workspace`), so that a step allocates nothing. What `forward` returned stays valid until its next call with the
-same number of samples; `backward` belongs to the last `forward`, and must have been one with training=True.
+(`self.workspace`), so that a step allocates nothing; a ReLU, which is all memory and no work, writes into those it is
+given. What `forward` returned stays valid until its next call with the same number of samples, or until such a
+neighbour; `backward` belongs to the last `forward`, and must have been one with training=True.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -77,7 +78,7 @@ class Layer:
         self.propagates, self.divides = propagates, divides
 
     def draw(self, shape: Shape) -> None:
-        """Draw what is random in the next `forward` in training, for x of `shape`; most have nothing to draw."""
+        """Draw what is random in the next `forward` in training, for x of `shape`; only a Dropout is ever asked to."""
 
     def forward(self, x: Array, *, training: bool) -> Array:
         """y for the batch x."""
@@ -96,6 +97,9 @@ class Layer:
 
     def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
         """Do `task` for each of `shares`, together."""
+        if len(shares) == 1:
+            task(shares[0])
+            return
         self.device.run_together([lambda share=share: task(share) for share in shares])  # type: ignore[misc]
 
 

@@ -43,6 +43,13 @@ def test_every_kind_of_layer_is_right_on_other_seeds_too(text: str, loss: type[L
         assert all(row.ok for row in rows), rows
 
 
+@pytest.mark.parametrize("before", ["sigmoid", "tanh", "gelu", "leaky-relu", "relu", "bn", "dropout 0.5"])
+def test_a_relu_spoils_nothing_that_the_layer_before_still_needs(before: str) -> None:
+    for text in (f"linear 12, {before}, relu, linear 10", f"conv 3x3, {before}, pool 2, relu, conv 2x2, linear 10"):
+        rows = check_network(text, PICTURE)
+        assert all(row.ok for row in rows), rows
+
+
 def test_rows_are_the_layers_a_gradient_goes_back_through_in_order() -> None:
     rows = check_network("flatten, linear 12 relu, dropout 0.5, linear 10", PICTURE)
     assert [row.name for row in rows] == ["linear1", "relu1", "dropout1", "linear2"]
