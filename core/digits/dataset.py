@@ -12,6 +12,9 @@ import numpy as np
 
 from core.device import Array, HostArray
 
+OUTLIER = 10
+"""The label of a picture that shows no digit, of which a network learns to find all digits equally likely."""
+
 
 class DatasetError(ValueError):
     """Data that cannot be used; the message names the file or set, what is wrong, and what to do."""
@@ -19,7 +22,7 @@ class DatasetError(ValueError):
 
 @dataclass(frozen=True)
 class Dataset:
-    """`images` uint8 (N, 28, 28) and `labels` uint8 (N,), 0 to 9; both read-only, N at least 1."""
+    """`images` uint8 (N, 28, 28) and `labels` uint8 (N,), 0 to 9 or `OUTLIER`; both read-only, N at least 1."""
 
     images: HostArray
     labels: HostArray

@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from core.device import HostArray
+from core.digits.outliers import outlier_pictures
 from core.digits.rasterizer import PICTURE_SIZE, rasterize
 from core.digits.stroke_forms import FORMS, Form
 from core.digits.synthetic_ink import UNBENT, write_form
@@ -17,6 +18,7 @@ CELL = 2 * PICTURE_SIZE
 
 LABEL_WIDTH = 40
 NAME_HEIGHT = 16
+OUTLIER_ROWS = 5
 BENDINGS_OF_ALL, BENDINGS_OF_ONE = 3, 15
 """How often a form is bent on the sheet of all digits and on that of one digit."""
 
@@ -24,13 +26,14 @@ BENDINGS_OF_ALL, BENDINGS_OF_ONE = 3, 15
 def draw_sheet(seed: int, digit: int | None = None) -> HostArray:
     """The sheet, uint8 (height, width), 0 ink to 255 paper: of all digits, or of the forms of one digit (0 to 9).
 
-    Of all digits: a row for each, its forms side by side, each above its bendings. Of one: a row for each form, under
-    its name. The same seed bends alike.
+    Of all digits: a row for each, its forms side by side, each above its bendings, and under them drawings that are no
+    digit. Of one: a row for each form, under its name. The same seed draws alike.
     """
     rng = np.random.default_rng(seed)
     if digit is not None:
         return _stacked([_form_row(form, rng) for form in FORMS[digit]])
-    return _stacked([_digit_row(forms, rng) for forms in FORMS])
+    rows = [_digit_row(forms, rng) for forms in FORMS]
+    return _stacked([*rows, _outlier_row((max(row.shape[1] for row in rows) - LABEL_WIDTH) // CELL, rng)])
 
 
 def _digit_row(forms: tuple[Form, ...], rng: np.random.Generator) -> HostArray:
@@ -38,6 +41,13 @@ def _digit_row(forms: tuple[Form, ...], rng: np.random.Generator) -> HostArray:
     row = np.concatenate(columns, axis=1)
     label = _text(str(forms[0].digit), LABEL_WIDTH, len(row), 32)
     return np.concatenate([label, row, np.full((len(row), NAME_HEIGHT), 255, np.uint8)], axis=1)
+
+
+def _outlier_row(columns: int, rng: np.random.Generator) -> HostArray:
+    cells = [_enlarged(picture) for picture in outlier_pictures(OUTLIER_ROWS * columns, rng)]
+    rows = [np.concatenate(cells[start : start + columns], axis=1) for start in range(0, len(cells), columns)]
+    pictures = np.concatenate(rows)
+    return np.concatenate([_text("–", LABEL_WIDTH, len(pictures), 32), pictures], axis=1)
 
 
 def _form_row(form: Form, rng: np.random.Generator) -> HostArray:
@@ -48,8 +58,12 @@ def _form_row(form: Form, rng: np.random.Generator) -> HostArray:
 def _pictures(form: Form, bendings: int, rng: np.random.Generator) -> list[HostArray]:
     """The form unbent and so many bendings of it, (CELL, CELL) each."""
     inks = [*write_form(form, 1, rng, UNBENT), *write_form(form, bendings, rng)]
-    pictures = [Image.fromarray(255 - rasterize(ink)) for ink in inks]
-    return [np.asarray(picture.resize((CELL, CELL), Image.Resampling.BICUBIC)) for picture in pictures]
+    return [_enlarged(rasterize(ink)) for ink in inks]
+
+
+def _enlarged(picture: HostArray) -> HostArray:
+    """Ink black on white paper, (CELL, CELL)."""
+    return np.asarray(Image.fromarray(255 - picture).resize((CELL, CELL), Image.Resampling.BICUBIC))
 
 
 def _stacked(rows: list[HostArray]) -> HostArray:

@@ -26,12 +26,17 @@ class Skeleton:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write `digit`; `weight` above 0 says how common it is among that digit's forms."""
+    """One way to draw `digit`, or what is none; `weight` above 0 says how common it is among the forms of its kind."""
 
     digit: int
     name: str
     weight: float
     strokes: tuple[Skeleton, ...]
+
+
+def form(digit: int, name: str, weight: float, strokes: str) -> Form:
+    """A row of a table, `strokes` in the words this room's plate explains."""
+    return Form(digit, name, weight, tuple(map(_skeleton, strokes.split("/"))))
 
 
 def _skeleton(text: str) -> Skeleton:
@@ -256,7 +261,6 @@ _NINE = [
 _TABLE = (_ZERO, _ONE, _TWO, _THREE, _FOUR, _FIVE, _SIX, _SEVEN, _EIGHT, _NINE)
 
 FORMS: tuple[tuple[Form, ...], ...] = tuple(
-    tuple(Form(digit, name, weight, tuple(map(_skeleton, text.split("/")))) for name, weight, text in rows)
-    for digit, rows in enumerate(_TABLE)
+    tuple(form(digit, *row) for row in rows) for digit, rows in enumerate(_TABLE)
 )
 """All forms, by digit."""

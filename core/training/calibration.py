@@ -6,7 +6,8 @@ probabilities add up to 1 for a scribble, too. What tells digits apart from the 
 altogether (the free energy of Liu et al., 2020, Energy-based Out-of-distribution Detection). So beside the ten digits
 stands an eleventh answer, "no digit", whose score is always the same: a drawing has to do better than that.
 
-All of it is fitted in a moment on digits the network has not learned from, and knows nothing of what is no digit.
+All of it is fitted in a moment on digits the network has not learned from, and knows nothing of what is no digit; a
+network that was shown outliers while it learned (core.digits.outliers) gives those low scores by itself.
 Hidden layers tell more about some networks and less than nothing about others, so they are not asked.
 """
 

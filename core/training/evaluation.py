@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.device import Array, Device, HostArray
-from core.digits.dataset import Dataset, to_network_input
+from core.digits.dataset import OUTLIER, Dataset, to_network_input
 from core.nn.layers.layer import Shape
 from core.nn.losses import Loss
 from core.nn.network import Network
@@ -32,7 +32,7 @@ class DeviceDataset:
     """A set on a device: `images` uint8 (N, 784), `labels` of the index type (N,).
 
     It fetches batches into arrays of its own: pictures uint8 (n, 784), labels (n,), and targets (classes, n), one-hot
-    but for the share `smoothing` of them that is spread over all classes.
+    but for the share `smoothing` of them that is spread over all classes, as all of an outlier's is.
     """
 
     def __init__(
@@ -41,7 +41,9 @@ class DeviceDataset:
         self._device = device
         self.images = device.to_device(dataset.images.reshape(len(dataset), -1))
         self.labels = device.to_device(dataset.labels.astype(np.intp))
-        table = (1.0 - smoothing) * np.eye(classes) + smoothing / classes
+        # A row for each class, and one for outliers, which are of none.
+        table = (1.0 - smoothing) * np.eye(classes + 1, classes) + smoothing / classes
+        table[OUTLIER:] = 1.0 / classes
         self._targets_of = device.to_device(table.astype(dtype))
         self._workspace = Workspace(device, dtype)
 
@@ -66,8 +68,7 @@ class DeviceDataset:
         return to_network_input(self._device.xp, pictures, out=self._workspace.array("pixels", pictures.shape))
 
     def _targets(self, labels: Array) -> Array:
-        # The table is symmetric, so that its rows are its columns.
-        targets = self._workspace.array("targets", (len(labels), len(self._targets_of)))
+        targets = self._workspace.array("targets", (len(labels), self._targets_of.shape[1]))
         return self._device.gather(self._targets_of, labels, out=targets).T
 
 

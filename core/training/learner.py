@@ -12,7 +12,7 @@ import numpy as np
 from core.device import Array, Device, DTypeLike, HostArray
 from core.device_list import open_device
 from core.digits.augmentation import BatchShift, Distortion
-from core.digits.dataset import Dataset, DatasetError, minibatches, shuffled
+from core.digits.dataset import OUTLIER, Dataset, DatasetError, minibatches, shuffled
 from core.digits.mixture import with_synthetic_ink
 from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
@@ -50,6 +50,8 @@ class Learner:
             self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
             self._tally = _Tally(self.network)
             self._workspace = Workspace(self.device, np.intp)
+        is_outlier = digits.labels == OUTLIER
+        self._is_outlier = is_outlier if is_outlier.any() else None
         self.records = True
         """Whether steps are recorded, where the device can; if not, every step asks each part anew."""
         self._pass_began = self._shuffle_rng.bit_generator.state
@@ -120,6 +122,8 @@ class Learner:
         if self.average is not None:
             self.average.prepare()
         self._tally.count += count
+        if self._is_outlier is not None:
+            self._tally.outliers += int(np.count_nonzero(self._is_outlier[rows]))
         self._taken += 1
 
     def _compute(self, rows: Array) -> None:
@@ -148,6 +152,7 @@ class Learner:
             "optimizer_steps": self.optimizer.steps,
             "average_steps": 0 if self.average is None else self.average.steps,
             "digits_since_report": self._tally.count,
+            "outliers_since_report": self._tally.outliers,
             "generators": generators,
         }
         return LearnerState(arrays, counters)
@@ -160,9 +165,9 @@ class Learner:
         mine = self._state_arrays()
         if _kinds(mine) != _kinds(state.arrays):
             raise ValueError("the state is that of another network or optimizer")
-        names = ("optimizer_steps", "average_steps", "digits_since_report")
-        optimizer_steps, average_steps, digits_since_report = (state.counters[name] for name in names)
-        if not all(is_count(state.counters[name]) for name in names):
+        names = ("optimizer_steps", "average_steps", "digits_since_report", "outliers_since_report")
+        counters = [state.counters[name] for name in names]
+        if not all(map(is_count, counters)) or counters[3] > counters[2]:
             raise ValueError("the state counts what cannot be counted")
         generators = (self._shuffle_rng, *self._generators())
         for rng, told in zip(generators, state.counters["generators"], strict=True):
@@ -171,7 +176,7 @@ class Learner:
         with self.device.activate():
             for name, array in mine.items():
                 array[...] = self.device.to_device(state.arrays[name])
-        self.optimizer.steps, self._tally.count = optimizer_steps, digits_since_report
+        self.optimizer.steps, average_steps, self._tally.count, self._tally.outliers = counters
         if self.average is not None:
             self.average.steps = average_steps
 
@@ -186,7 +191,7 @@ class Learner:
         return [self._augmentation_rng, *self.network.dropout_generators()]
 
     def read_and_reset(self) -> tuple[float, float]:
-        """Mean loss and accuracy (0..1) over the digits of the steps since the last call, at least one."""
+        """Mean loss over the pictures of the steps since the last call, at least one, and accuracy (0..1) on digits."""
         with self.device.activate():
             return self._tally.read_and_reset()
 
@@ -255,8 +260,8 @@ class _Tally:
         self._loss = self._xp.zeros((), np.float64)
         self._right = self._xp.zeros((), np.int64)
         self._now = self._xp.zeros((), np.int64)
-        self.count = 0
-        """The digits of all steps since the last report; the host counts them."""
+        self.count = self.outliers = 0
+        """The pictures of all steps since the last report, and those among them that are no digit; the host counts."""
         self._workspace = Workspace(network.device, network.dtype)
 
     def add(self, loss: Array, scores: Array, labels: Array) -> None:
@@ -278,11 +283,12 @@ class _Tally:
         return {"loss_sum": self._loss, "right_sum": self._right}
 
     def read_and_reset(self) -> tuple[float, float]:
-        """Mean loss and accuracy (0..1) over the digits since the last call."""
-        loss, accuracy = float(self._loss) / self.count, float(self._right) / self.count
+        """Mean loss over the pictures since the last call, and accuracy (0..1) over the digits among them."""
+        # No answer is an outlier's label, so none of them was counted as right.
+        loss, accuracy = float(self._loss) / self.count, float(self._right) / max(self.count - self.outliers, 1)
         self._loss[...] = 0
         self._right[...] = 0
-        self.count = 0
+        self.count = self.outliers = 0
         return loss, accuracy
 
 

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from core.digits.ink_sheet import BENDINGS_OF_ALL, BENDINGS_OF_ONE, CELL, LABEL_WIDTH, NAME_HEIGHT, draw_sheet
+from core.digits.ink_sheet import (
+    BENDINGS_OF_ALL,
+    BENDINGS_OF_ONE,
+    CELL,
+    LABEL_WIDTH,
+    NAME_HEIGHT,
+    OUTLIER_ROWS,
+    draw_sheet,
+)
 from core.digits.stroke_forms import FORMS
 
 ROW = CELL * (1 + BENDINGS_OF_ALL) + 1  # of a digit, with the line under it
@@ -20,7 +28,7 @@ def cells(part, across, down):
 
 def test_all_digits_have_a_row_each_with_every_form_and_its_bendings(sheet):
     assert sheet.dtype == np.uint8
-    assert sheet.shape[0] == 10 * ROW
+    assert sheet.shape[0] == 10 * ROW + OUTLIER_ROWS * CELL + 1
     assert sheet.shape[1] >= LABEL_WIDTH + max(map(len, FORMS)) * CELL
     for digit, forms in enumerate(FORMS):
         row = sheet[digit * ROW : (digit + 1) * ROW - 1, LABEL_WIDTH:]
@@ -29,6 +37,12 @@ def test_all_digits_have_a_row_each_with_every_form_and_its_bendings(sheet):
         assert pictures.min(axis=(2, 3)).max() < 60
         assert np.median(pictures) == 255
         assert row[:, len(forms) * CELL :].min() == 255
+
+
+def test_under_them_are_drawings_that_are_no_digit(sheet):
+    pictures = cells(sheet[10 * ROW :, LABEL_WIDTH:], max(map(len, FORMS)), OUTLIER_ROWS)
+    assert pictures.min(axis=(2, 3)).max() < 60
+    assert np.median(pictures) == 255
 
 
 def test_every_row_is_labelled(sheet):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.device import Array, Device, HostArray
-from core.digits.dataset import Dataset, DigitSets
+from core.digits.dataset import OUTLIER, Dataset, DigitSets
 from core.nn.architecture import build_layers
 from core.nn.layers.flatten import Flatten
 from core.nn.layers.layer import Layer
@@ -142,6 +142,15 @@ def test_smoothed_targets_spread_a_share_of_certainty_over_all_classes(
         for c in range(10):
             wanted = 1 - smoothing * 9 / 10 if c == label else smoothing / 10
             assert targets[c, column] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_of_an_outlier_all_classes_are_wanted_alike(network: Network, digits: Dataset, device: Device) -> None:
+    labels = digits.labels.copy()
+    labels[[5, 9]] = OUTLIER
+    data = on_device(Dataset(digits.images, labels), network, smoothing=0.1)
+    for targets in (data.batch(device.to_device(np.array([9, 4, 5])))[2], data.slice(9, 12)[2]):
+        np.testing.assert_allclose(device.to_host(targets)[:, 0], 0.1, rtol=1e-6)
+        assert device.to_host(targets)[:, 1].max() == pytest.approx(0.91)
 
 
 def test_bytes_become_shares_of_full_ink_and_lie_with_the_samples_last(

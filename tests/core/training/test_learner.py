@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.digits.dataset import DatasetError, DigitSets
+from core.digits.outliers import outlier_pictures
 from core.training.learner import Learner
 from core.training.presets import find_preset
 from tests.core.training.runs import job
@@ -37,6 +38,31 @@ def test_steps_lower_the_loss_of_what_was_learned_and_reading_it_starts_anew(few
         one.step(rows, 0.1)
         losses.append(one.read_and_reset()[0])
     assert np.mean(losses[-5:]) < 0.5 * losses[0]
+
+
+def test_accuracy_is_that_of_the_digits_where_others_are_among_them(few_digits: DigitSets) -> None:
+    one = learner(few_digits, synthetic=0.5, shift_px=0)
+    for rate in (*[0.1] * 25, 0.0):
+        for rows in one.batches():
+            one.step(rows, rate)
+        accuracy = one.read_and_reset()[1]
+    # 300 of the 2,400 pictures are no digit, and no answer to them is right: of all pictures it could be 0.875.
+    assert 0.9 < accuracy <= 1
+
+
+def test_an_outlier_teaches_to_find_no_digit_likely(few_digits: DigitSets) -> None:
+    one = learner(few_digits, synthetic=0.5, shift_px=0)
+    for _ in range(25):
+        for rows in one.batches():
+            one.step(rows, 0.1)
+    drawings, digits = outlier_pictures(200, np.random.default_rng(9)), few_digits.train.images[:200]
+    sure = []
+    for pictures in (drawings, digits):
+        x = pictures.reshape(200, 784).T.reshape(1, 28, 28, 200).astype(np.float32) / 255
+        scores = one.network.forward(x)
+        sure.append(np.exp(scores - np.logaddexp.reduce(scores, axis=0)).max(axis=0))
+    assert np.median(sure[0]) < 0.5
+    assert np.median(sure[1]) > 0.9
 
 
 def test_a_rate_of_0_changes_nothing(few_digits: DigitSets) -> None:

@@ -28,7 +28,7 @@ from tests.core.training.runs import SMALL_CONV, StopsItself, end_of, job, of_ki
 Changes = Mapping[int, Mapping[str, Any]]
 """By step: what is changed after it."""
 SMALL: dict[str, Any] = {"hidden": (6,), "batch_size": 96, "epochs": 2, "evaluate_every": 400}
-"""Eleven steps an epoch, the last with a smaller batch; reports and evaluations at its end and in between."""
+"""Eleven steps an epoch, the last with a smaller batch; evaluations at its end and in between, some with a report."""
 
 
 class TellsEveryStep(TrainingControl):
@@ -94,7 +94,7 @@ def assert_goes_on_from_everywhere(
 def test_it_goes_on_from_every_step_with_every_optimizer(tmp_path: Path, splits: Splits, optimizer: str) -> None:
     run = job("quick-mlp", optimizer=optimizer, learning_rate=0.01, weight_decay=0.001, warmup=0.2, **SMALL)
     whole = assert_goes_on_from_everywhere(tmp_path, run, splits)
-    assert [event.step for event in of_kind(StepsCompleted, whole.events)] == [5, 9, 10, 11, 14, 18, 20, 22]
+    assert [event.step for event in of_kind(StepsCompleted, whole.events)] == [5, 11, 22]
     assert [event.step for event in of_kind(Evaluated, whole.events)] == [5, 9, 11, 14, 18, 22]
 
 
@@ -309,6 +309,7 @@ FOREIGN = {
     "steps beyond any": lambda c: with_counters(c, optimizer_steps=10**400),
     "steps a text": lambda c: with_counters(c, average_steps="7"),
     "steps infinite": lambda c: with_counters(c, digits_since_report=float("inf")),
+    "more outliers than pictures": lambda c: with_counters(c, digits_since_report=5, outliers_since_report=6),
     "generators none": lambda c: with_counters(c, generators=None),
     "generators too few": lambda c: with_counters(c, generators=c.learner.counters["generators"][:1]),
     "generators too many": lambda c: with_counters(c, generators=c.learner.counters["generators"] * 2),
