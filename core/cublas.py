@@ -41,8 +41,11 @@ class CuBLAS:
         """Whether float32 products may round their inputs to 10 bits of mantissa (TensorFloat-32), for speed."""
         self._call("cublasSetMathMode", self._handle, ctypes.c_int(_TF32_MATH if allowed else 0))
 
-    def product(self, a: HostArray, b: HostArray, out: HostArray) -> bool:
-        """out = a b, for matrices on the GPU of one dtype, float32 or float64; False, and nothing done, for others."""
+    def product(self, a: HostArray, b: HostArray, out: HostArray, keep: float = 0.0) -> bool:
+        """out = keep out + a b, for matrices on the GPU of one dtype, float32 or float64.
+
+        False, and nothing done, for others.
+        """
         layouts = [layout(matrix) if matrix.ndim == 2 else None for matrix in (a, b, out)]
         kind = {"float32": ("cublasSgemm_v2", ctypes.c_float), "float64": ("cublasDgemm_v2", ctypes.c_double)}
         if None in layouts or str(out.dtype) not in kind or not a.dtype == b.dtype == out.dtype:
@@ -51,7 +54,7 @@ class CuBLAS:
         if out_flag == TRANSPOSED:
             return False
         name, real = kind[str(out.dtype)]
-        one, zero = real(1.0), real(0.0)
+        one, kept = real(1.0), real(keep)
         (rows, columns), inner = out.shape, a.shape[1]
         # cuBLAS reads columns first, and so it sees every matrix turned over: outᵀ = bᵀ aᵀ.
         self._call(
@@ -62,7 +65,7 @@ class CuBLAS:
             *(ctypes.c_int(size) for size in (columns, rows, inner)),
             ctypes.byref(one),
             *(_address(b), ctypes.c_int(b_step), _address(a), ctypes.c_int(a_step)),
-            ctypes.byref(zero),
+            ctypes.byref(kept),
             *(_address(out), ctypes.c_int(out_step)),
         )
         return True

@@ -140,9 +140,9 @@ class CudaDevice(Device):
     def scale(self, factor: Scalar, out: Array) -> None:
         self.xp.multiply(out, factor, out=out)
 
-    def product(self, a: Array, b: Array, out: Array) -> None:
-        if self._products is None or not self._products.product(a, b, out):
-            self.xp.matmul(a, b, out=out)
+    def product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> None:
+        if self._products is None or not self._products.product(a, b, out, keep):
+            super().product(a, b, out, keep)
 
     def address(self, array: Array) -> int:
         return int(array.data.ptr)  # type: ignore[attr-defined]

@@ -140,18 +140,18 @@ class Device:
         else:
             self.xp.multiply(out, factor, out=out)
 
-    def product(self, a: Array, b: Array, out: Array) -> None:
-        """out = a b, for matrices."""
-        self.xp.matmul(a, b, out=out)
+    def product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> None:
+        """out = keep out + a b, for matrices."""
+        if keep == 0.0:
+            self.xp.matmul(a, b, out=out)
+        else:
+            self.xp.multiply(out, keep, out=out)
+            self.xp.add(out, self.xp.matmul(a, b), out=out)
 
-    def prepare_product(self, a: Array, b: Array, out: Array, *, add: bool) -> Callable[[], None]:
-        """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then."""
-        product = None if self._blas is None else self._blas.prepare_product(a, b, out, add=add)
-        if product is not None:
-            return product
-        if not add:
-            return functools.partial(self.product, a, b, out)
-        return lambda: self.xp.add(out, self.xp.matmul(a, b), out=out)
+    def prepare_product(self, a: Array, b: Array, out: Array, *, keep: float = 0.0) -> Callable[[], None]:
+        """A function that computes out = keep out + a b each time it is called, from what the arrays hold then."""
+        product = None if self._blas is None else self._blas.prepare_product(a, b, out, keep=keep)
+        return product or functools.partial(self.product, a, b, out, keep)
 
     def address(self, array: Array) -> int:
         """Where the array's memory begins: two arrays of one shape and strides at one address are the same."""

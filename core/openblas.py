@@ -2,9 +2,9 @@
 
 It is a room of its own because training wants three things that this library can do and NumPy does not offer: add a
 multiple of one array to another in a single pass over all cores; add a matrix product to what is already there, which
-spares a convolution every copy of its pictures; and say how many threads a product may take. It has to be NumPy's own
-copy: two BLAS libraries in one process fight over the cores. Where NumPy stands on another BLAS, `find` gives None and
-core.device does the same in plain NumPy.
+spares a convolution every copy of its pictures and Momentum its velocity; and say how many threads a product may take.
+It has to be NumPy's own copy: two BLAS libraries in one process fight over the cores. Where NumPy stands on another
+BLAS, `find` gives None and core.device does the same in plain NumPy.
 """
 
 import ctypes
@@ -69,8 +69,10 @@ class OpenBLAS:
         """out *= factor, for a contiguous array, float32 or float64."""
         self._scal[out.dtype](out.size, factor, out.ctypes.data, 1)
 
-    def prepare_product(self, a: HostArray, b: HostArray, out: HostArray, *, add: bool) -> Callable[[], None] | None:
-        """A function that computes out = a b, or out += a b, each time it is called, from what the arrays hold then.
+    def prepare_product(
+        self, a: HostArray, b: HostArray, out: HostArray, *, keep: float = 0.0
+    ) -> Callable[[], None] | None:
+        """A function that computes out = keep out + a b each time it is called, from what the arrays hold then.
 
         None if their strides are not such that BLAS could read them where they are.
         """
@@ -86,9 +88,9 @@ class OpenBLAS:
         sizes = (self._whole(size) for size in (*out.shape, a.shape[1]))
         places = [matrix.ctypes.data_as(ctypes.c_void_p) for matrix in (a, b, out)]
         steps = [self._whole(step) for step in (a_step, b_step, out_step)]
-        old = real(1.0 if add else 0.0)
+        one, kept = real(1.0), real(keep)
         return functools.partial(
-            call, *flags, *sizes, real(1.0), places[0], steps[0], places[1], steps[1], old, places[2], steps[2]
+            call, *flags, *sizes, one, places[0], steps[0], places[1], steps[1], kept, places[2], steps[2]
         )
 
     @contextmanager

@@ -398,6 +398,13 @@ def test_a_product_can_be_captured_if_cublas_can_read_and_write_it_where_it_lies
     np.testing.assert_array_equal(host(double, scattered)[:, ::2], NUMBERS @ NUMBERS.T)
 
 
+def test_a_product_keeps_what_it_is_told_to_wherever_it_lies(double: DoubleDevice, a: Any) -> None:
+    wide, scattered = double.xp.ones((2, 4)), double.xp.ones((2, 4))
+    for out in (wide[:, 2:], scattered[:, ::2]):
+        double.product(a, a.T, out, keep=0.25)
+        np.testing.assert_allclose(host(double, out), 0.25 + NUMBERS @ NUMBERS.T)
+
+
 def test_a_capture_that_failed_leaves_the_device_usable(double: DoubleDevice, a: Any) -> None:
     recorded = double.record(lambda: a + 1.0)
     recorded()

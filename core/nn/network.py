@@ -72,6 +72,8 @@ class Network:
         self._first_learning = len(self.layers)
         walk = list(_walk(layers, input_shape))
         self._dropouts = [(layer, inputs) for _, layer, inputs in walk if isinstance(layer, Dropout)]
+        self._uncarried: list[tuple[Array, Array]] = []
+        self._carried = 0.0
         self.divides = any(layer.divides for layer in self.layers)
         for index, (prefix, layer, inputs) in enumerate(walk):
             names = layer.parameter_shapes(inputs)
@@ -84,6 +86,8 @@ class Network:
                 propagates=index > self._first_learning,
                 divides=self.divides,
             )
+            if names and not layer.carries:
+                self._uncarried += [(array, device.xp.empty_like(array)) for array in layer.gradients.values()]
             if names:
                 self._first_learning = min(self._first_learning, index)
 
@@ -107,6 +111,15 @@ class Network:
         for layer, inputs in self._dropouts:
             layer.draw((*inputs, samples))
 
+    def carry(self, share: float) -> None:
+        """From the next `backward` on, each gradient becomes `share` (0 to under 1) of what it was, plus the new one.
+
+        That is the velocity of Momentum, and costs no pass over memory where a product adds to what is there already.
+        """
+        self._carried = share
+        for layer in self.layers:
+            layer.carry(share)
+
     def forward(self, x: Array, *, training: bool = False) -> Array:
         """Scores (outputs, N) for the batch x (*input_shape, N)."""
         with self.device.dividing(self.divides):
@@ -115,13 +128,18 @@ class Network:
         return x
 
     def backward(self, dscores: Array) -> None:
-        """Write every parameter's gradient, given that of the scores of the last forward.
+        """Write every parameter's gradient, given that of the scores of the last forward; see `carry`.
 
         It goes back no further than the first layer that learns: nobody asks for the gradient of the pixels.
         """
+        uncarried = self._uncarried if self._carried else []
+        for gradient, before in uncarried:
+            before[...] = gradient
         with self.device.dividing(self.divides):
             for layer in reversed(self.layers[self._first_learning :]):
                 dscores = layer.backward(dscores)
+        for gradient, before in uncarried:
+            self.device.add_scaled(before, self._carried, out=gradient)
 
     def named_layers(self) -> list[tuple[str, Layer]]:
         """The layers by the names their weights begin with: "conv1", "relu1", "linear1" ..."""

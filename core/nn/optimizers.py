@@ -101,6 +101,18 @@ class Momentum(Optimizer):
         self.device.add_scaled(self._velocity, self._now[0], out=self._parameters)
 
 
+class CarriedMomentum(SGD):
+    """Momentum again, but v is added up by the network while it computes the gradient (`Network.carry`).
+
+    What comes in as gradients are velocities, so that the rule that is left is SGD's; weight decay joins them as it
+    joins a gradient. A gradient by itself is never seen, and cannot be clipped.
+    """
+
+    def __init__(self, parameters: Array, gradients: Array, device: Device) -> None:
+        super().__init__(parameters, gradients, device)
+        self.memory.append(gradients)
+
+
 class Nesterov(Momentum):
     """v <- momentum v + g;  w <- w - rate (g + momentum v): the gradient of where momentum leads. Nesterov, 1983."""
 

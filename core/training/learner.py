@@ -16,7 +16,7 @@ from core.digits.dataset import OUTLIER, Dataset, DatasetError, minibatches, shu
 from core.digits.mixture import with_synthetic_ink
 from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
-from core.nn.optimizers import OPTIMIZERS
+from core.nn.optimizers import OPTIMIZERS, CarriedMomentum
 from core.training.checkpoint import LearnerState, Weights, is_count
 from core.training.evaluation import DeviceDataset, samples_last
 from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
@@ -43,7 +43,9 @@ class Learner:
             self.network = _make_network(self.preset, chosen, self.device, dtype)
             self.network.initialize(start_rng)
             self.loss = self.preset.loss(self.device, dtype)
-            self.optimizer = OPTIMIZERS[chosen.optimizer](self.network.parameters, self.network.gradients, self.device)
+            self._carries = chosen.optimizer == "momentum" and not chosen.clip_norm
+            rule = CarriedMomentum if self._carries else OPTIMIZERS[chosen.optimizer]
+            self.optimizer = rule(self.network.parameters, self.network.gradients, self.device)
             self.average = _Average(self.network, self.preset, chosen) if chosen.averaging else None
             self.distortion = Distortion(self.device, dtype, chosen.augment)
             self.shift = BatchShift(self.device, chosen.shift_px)
@@ -63,6 +65,7 @@ class Learner:
         """Take over from `chosen` what may change during a run, but for how long it is and its learning rate."""
         self.hyperparameters = chosen
         self.optimizer.momentum = chosen.momentum
+        self.network.carry(chosen.momentum if self._carries else 0.0)
         self.optimizer.weight_decay = chosen.weight_decay
         self.optimizer.clip_norm = chosen.clip_norm
         self.distortion.strength = chosen.augment

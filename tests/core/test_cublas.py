@@ -65,14 +65,16 @@ class Library:
             row, column = (column, row) if turned.value else (row, column)
             return at(place, row + column * step.value).value
 
-        assert (alpha._obj.value, beta._obj.value) == (1.0, 0.0)
+        assert alpha._obj.value == 1.0
         assert lda.value >= (k if op_a.value else m).value
         assert ldb.value >= (n if op_b.value else k).value
         assert ldc.value >= m.value
         for row in range(m.value):
             for column in range(n.value):
                 terms = (entry(a, lda, op_a, row, i) * entry(b, ldb, op_b, i, column) for i in range(k.value))
-                at(c, row + column * ldc.value).value = sum(terms)
+                place = at(c, row + column * ldc.value)
+                # As cuBLAS says: with 0 what was there counts for nothing, whatever it was.
+                place.value = sum(terms) + (beta._obj.value * place.value if beta._obj.value else 0.0)
         return self.status
 
 
@@ -109,8 +111,12 @@ def test_a_product_is_what_numpy_says_however_the_matrices_lie(
     a = lay_a(rng.normal(0, 1, (rows, inner)).astype(dtype))
     b = lay_b(rng.normal(0, 1, (inner, columns)).astype(dtype))
     out = lay_out(np.zeros((rows, columns), dtype))
-    assert CuBLAS(1, 2).product(*(OnCard(matrix) for matrix in (a, b, out)))  # type: ignore[arg-type]
-    np.testing.assert_allclose(out, a.astype("f8") @ b.astype("f8"), rtol=1e-5, atol=1e-6)
+    card = [OnCard(matrix) for matrix in (a, b, out)]
+    assert CuBLAS(1, 2).product(*card)  # type: ignore[arg-type]
+    wanted = a.astype("f8") @ b.astype("f8")
+    np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-6)
+    assert CuBLAS(1, 2).product(*card, keep=0.5)  # type: ignore[arg-type]
+    np.testing.assert_allclose(out, 1.5 * wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_a_vector_with_a_new_axis_takes_a_product_too(library: Library) -> None:

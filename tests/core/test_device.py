@@ -83,21 +83,21 @@ def test_whole_numbers_are_added_by_numpy(cpu: Device) -> None:
     assert out.tolist() == [21, 42, 63]
 
 
-@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("keep", [0.0, 1.0, 0.9])
 @pytest.mark.parametrize("odd", [False, True], ids=["plain strides", "odd strides"])
 def test_a_prepared_product_is_computed_anew_at_each_call_from_what_the_arrays_hold_then(
-    cpu: Device, rng: np.random.Generator, odd: bool, add: bool
+    cpu: Device, rng: np.random.Generator, odd: bool, keep: float
 ) -> None:
     wide = rng.normal(0, 1, (5, 14)).astype(np.float32)
     a = wide[:, ::2] if odd else wide[:, :7]
     b, out = rng.normal(0, 1, (7, 4)).astype(np.float32), np.ones((5, 4), np.float32)
-    compute = cpu.prepare_product(a, b, out, add=add)
+    compute = cpu.prepare_product(a, b, out, keep=keep)
     np.testing.assert_array_equal(out, 1)
     for _ in range(2):
         b += 1
         before = out.astype(np.float64)
         compute()
-        np.testing.assert_allclose(out, plain_product(a, b) + add * before, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(out, plain_product(a, b) + keep * before, rtol=1e-5, atol=1e-5)
 
 
 def plain_product(a: HostArray, b: HostArray) -> HostArray:

@@ -97,39 +97,39 @@ LAYOUTS = [plain, transposed, part_of_rows, transposed_part, every_second_row]
 
 
 @DTYPES
-@pytest.mark.parametrize("add", [False, True], ids=["out = a b", "out += a b"])
+@pytest.mark.parametrize("keep", [0.0, 1.0, 0.9])
 @pytest.mark.parametrize("of_b", LAYOUTS)
 @pytest.mark.parametrize("of_a", LAYOUTS)
 def test_a_product_is_read_where_its_matrices_lie(
-    blas: OpenBLAS, rng: np.random.Generator, of_a: Maker, of_b: Maker, add: bool, dtype: type
+    blas: OpenBLAS, rng: np.random.Generator, of_a: Maker, of_b: Maker, keep: float, dtype: type
 ) -> None:
     for rows, inner, columns in ((4, 7, 5), (1, 3, 6), (6, 1, 2), (3, 4, 1), (1, 1, 1)):
         a, b = narrowed(of_a(rng, (rows, inner)), dtype), narrowed(of_b(rng, (inner, columns)), dtype)
         out = rng.normal(0, 1, (rows, columns)).astype(dtype)
-        wanted = plain_product(a, b) + add * out.astype(np.float64)
-        compute = blas.prepare_product(a, b, out, add=add)
+        wanted = plain_product(a, b) + keep * out.astype(np.float64)
+        compute = blas.prepare_product(a, b, out, keep=keep)
         assert compute is not None
         compute()
         np.testing.assert_allclose(out, wanted, **precision(dtype))
 
 
-@pytest.mark.parametrize("add", [False, True])
+@pytest.mark.parametrize("keep", [0.0, 1.0, 0.9])
 def test_a_product_is_written_into_rows_with_room_between_them_and_leaves_the_room_alone(
-    blas: OpenBLAS, rng: np.random.Generator, add: bool
+    blas: OpenBLAS, rng: np.random.Generator, keep: float
 ) -> None:
     a, b, around = rng.normal(0, 1, (4, 3)), rng.normal(0, 1, (3, 5)), np.full((9, 8), 2.0)
     out = around[1::2, 2:7]
-    compute = blas.prepare_product(a, b, out, add=add)
+    compute = blas.prepare_product(a, b, out, keep=keep)
     assert compute is not None
     compute()
-    np.testing.assert_allclose(out, plain_product(a, b) + 2.0 * add, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(out, plain_product(a, b) + 2.0 * keep, rtol=1e-13, atol=1e-13)
     out[...] = 2.0
     np.testing.assert_array_equal(around, 2.0)
 
 
 def test_a_product_that_is_not_to_be_added_forgets_what_was_there_even_what_is_no_number(blas: OpenBLAS) -> None:
     out = np.full((2, 2), np.nan)
-    compute = blas.prepare_product(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), out, add=False)
+    compute = blas.prepare_product(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), out, keep=0.0)
     assert compute is not None
     compute()
     assert out.tolist() == [[1, 2], [3, 4]]
@@ -137,7 +137,7 @@ def test_a_product_that_is_not_to_be_added_forgets_what_was_there_even_what_is_n
 
 def test_each_call_computes_from_what_the_arrays_hold_then_and_keeps_them_alive(blas: OpenBLAS) -> None:
     a, b, out = np.eye(300), np.ones((300, 2)), np.zeros((300, 2))
-    compute = blas.prepare_product(a, b, out, add=True)
+    compute = blas.prepare_product(a, b, out, keep=1.0)
     assert compute is not None
     compute()
     a *= 3
@@ -159,19 +159,19 @@ def test_strides_that_blas_cannot_read_are_refused(blas: OpenBLAS, odd: str) -> 
         b = np.ones((6, 5))[:, ::-1]
     else:
         out = np.ones((4, 10))[:, ::2] if odd == "out" else np.ones((5, 4)).T
-    assert blas.prepare_product(a, b, out, add=False) is None
+    assert blas.prepare_product(a, b, out, keep=0.0) is None
 
 
 def test_rows_that_are_one_and_the_same_or_run_backwards_are_refused(blas: OpenBLAS) -> None:
     repeated = np.broadcast_to(np.ones((1, 6)), (4, 6))
-    assert blas.prepare_product(repeated, np.ones((6, 5)), np.ones((4, 5)), add=False) is None
-    assert blas.prepare_product(np.ones((4, 6))[::-1], np.ones((6, 5)), np.ones((4, 5)), add=False) is None
+    assert blas.prepare_product(repeated, np.ones((6, 5)), np.ones((4, 5)), keep=0.0) is None
+    assert blas.prepare_product(np.ones((4, 6))[::-1], np.ones((6, 5)), np.ones((4, 5)), keep=0.0) is None
 
 
 @pytest.mark.parametrize("dtypes", [("f4", "f8", "f8"), ("f8", "f8", "f4"), ("i4", "i4", "i4"), ("f2", "f2", "f2")])
 def test_numbers_of_other_or_of_different_types_are_refused(blas: OpenBLAS, dtypes: tuple[str, str, str]) -> None:
     a, b, out = (np.ones((3, 3), dtype) for dtype in dtypes)
-    assert blas.prepare_product(a, b, out, add=False) is None
+    assert blas.prepare_product(a, b, out, keep=0.0) is None
 
 
 class Function:

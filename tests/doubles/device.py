@@ -97,14 +97,16 @@ class DoubleDevice(Device):
         number, target = self._number(factor, out), out.device_memory
         self.stream.launch(lambda: np.multiply(target, number, out=target))
 
-    def product(self, a: Array, b: Array, out: Array) -> None:
+    def product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> None:
         """What cuBLAS cannot read or write where it lies is left to CuPy, whose products no captured step can hold."""
         left, right, target = (array.device_memory for array in (a, b, out))
         layouts = [layout(matrix) if matrix.ndim == 2 else None for matrix in (left, right, target)]
         if None in layouts or layouts[2][0] == TRANSPOSED or not left.dtype == right.dtype == target.dtype:
-            self.xp.matmul(a, b, out=out)
-            return
-        self.stream.launch(lambda: np.matmul(left, right, out=target))
+            super().product(a, b, out, keep)
+        elif keep == 0.0:
+            self.stream.launch(lambda: np.matmul(left, right, out=target))
+        else:
+            self.stream.launch(lambda: np.add(keep * target, left @ right, out=target))
 
     def address(self, array: Array) -> int:
         return int(array.device_memory.ctypes.data)

@@ -13,15 +13,13 @@ them busy (Chellapilla et al., 2006). Its dx is then added up from k² shifted p
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
 
 import numpy as np
 
 from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
-from core.nn.layers.layer import Layer, Shape, ShapeError
+from core.nn.layers.layer import Layer, Product, Shape, ShapeError, run_products
 
-Product: TypeAlias = Callable[[], None]
 _FEW_CHANNELS = 4
 
 
@@ -42,7 +40,6 @@ class Conv2d(Layer):
         self.channels, self.size, self.same, self.bias = channels, size, same, bias
         self.initializer = initializer
         self._border = (size - 1) // 2 if same else 0
-        self._plans: dict[tuple[str, int], tuple[object, list[list[Product]]]] = {}
 
     def output_shape(self, input_shape: Shape) -> Shape:
         if len(input_shape) != 3:
@@ -76,14 +73,14 @@ class Conv2d(Layer):
         self._x = self._unfolded(y.shape) if self._unfolds else source
         self._load_weight()
         rows = self.shares(y.shape[1], y.size * self._weight.size / self.channels)
-        plan = self._plan("forward", self._x, y, lambda: [self._forward_products(self._x, y, part) for part in rows])
+        plan = self.plan("forward", self._x, y, lambda: [self._forward_products(self._x, y, part) for part in rows])
 
         def compute(part: slice, products: Sequence[Product]) -> None:
             if self._unfolds:
                 self._unfold(source, part)
             else:
                 y[:, part] = self.parameters["bias"][:, None, None, None] if self.bias else 0
-            _run(products)
+            run_products(products)
 
         self._together(compute, rows, plan)
         return y
@@ -96,7 +93,7 @@ class Conv2d(Layer):
         rows = self.shares(dy.shape[1], work)
         # Each share of the rows sums up a gradient of its own.
         parts = self.workspace.array("dweight", (len(rows), *self._weight.shape))
-        plan = self._plan(
+        plan = self.plan(
             "dW", x, dy, lambda: [self._weight_products(x, dy, *pair) for pair in zip(parts, rows, strict=True)]
         )
         dx = self.workspace.array("dx", self._source_shape)
@@ -104,14 +101,14 @@ class Conv2d(Layer):
             self._fold(dy, dx)
         elif self.propagates:
             source_rows = self.shares(x.shape[1], work)
-            input_plan = self._plan("dx", dy, dx, lambda: [self._input_products(dy, dx, part) for part in source_rows])
+            input_plan = self.plan("dx", dy, dx, lambda: [self._input_products(dy, dx, part) for part in source_rows])
 
             def spread(part: slice, products: Sequence[Product]) -> None:
                 dx[:, part] = 0
-                _run(products)
+                run_products(products)
 
             self._together(spread, source_rows, input_plan)
-        self._together(lambda _, products: _run(products), rows, plan)
+        self.run_plan(plan)
         self._store_gradient(parts, dy)
         if not self.propagates:
             return dy
@@ -160,7 +157,7 @@ class Conv2d(Layer):
                 weight[i, j],
                 _flat(x[:, row + i : row + i + high, j : j + wide]),
                 _flat(y[:, row : row + high]),
-                add=not self._unfolds,
+                keep=float(not self._unfolds),
             )
             for row in range(rows.start, rows.stop, high)
             for i in range(weight.shape[0])
@@ -178,7 +175,7 @@ class Conv2d(Layer):
                 _flat(dy[:, row : row + high]),
                 _flat(x[:, row + i : row + i + high, j : j + wide]).T,
                 dweight[i, j],
-                add=row > rows.start,
+                keep=float(row > rows.start),
             )
             for row in range(rows.start, rows.stop, high)
             for i in range(dweight.shape[0])
@@ -189,21 +186,13 @@ class Conv2d(Layer):
         weight, (high, wide) = self.parameters["weight"], dy.shape[1:3]
         return [
             self.device.prepare_product(
-                weight[i, j].T, _flat(dy[:, row - i]), _flat(dx[:, row, j : j + wide]), add=True
+                weight[i, j].T, _flat(dy[:, row - i]), _flat(dx[:, row, j : j + wide]), keep=1.0
             )
             for row in range(rows.start, rows.stop)
             for i in range(self.size)
             if 0 <= row - i < high
             for j in range(self.size)
         ]
-
-    def _plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[list[Product]]:
-        """The products for these two arrays, prepared when they are seen for the first time."""
-        key = (name, a.shape[-1])
-        places = (self.device.address(a), a.strides, self.device.address(b), b.strides)
-        if self._plans.get(key, (None, None))[0] != places:
-            self._plans[key] = (places, make())
-        return self._plans[key][1]
 
     def _pad(self, x: Array) -> Array:
         channels, rows, columns, samples = x.shape
@@ -243,11 +232,6 @@ class Conv2d(Layer):
             i, j = divmod(tap, self.size)
             met = dx[:, i : i + high, j : j + wide]
             self.xp.add(met, unfolded[tap * channels : (tap + 1) * channels], out=met)
-
-
-def _run(products: Sequence[Product]) -> None:
-    for product in products:
-        product()
 
 
 def _flat(rows: Array) -> Array:

@@ -13,6 +13,7 @@ given. What `forward` returned stays valid until its next call with the same num
 neighbour; `backward` belongs to the last `forward`, and must have been one with training=True.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import TypeAlias
@@ -24,6 +25,9 @@ from core.workspace import Workspace
 
 Shape: TypeAlias = tuple[int, ...]
 """The shape of one sample, without the batch axis."""
+
+Product: TypeAlias = Callable[[], None]
+"""A matrix product of certain arrays, prepared to be computed again and again."""
 
 _WORTH_SHARING = 100_000
 """Multiplications or so below which waking another thread costs more than it brings."""
@@ -41,6 +45,10 @@ class Layer:
     state: Mapping[str, Array]
     propagates: bool
     """False in the first layer that has parameters: nobody asks for its dx."""
+    carries = False
+    """Whether `backward` heeds `carried`; what other layers carry, their network sees to."""
+    carried = 0.0
+    """Each gradient becomes so much of what it was, 0 to under 1, plus the new one. Set by `Network.carry`."""
     divides = False
     """Whether a layer of this kind divides its work among threads itself; then all layers of the network do."""
 
@@ -76,6 +84,7 @@ class Layer:
         self.workspace = Workspace(device, dtype)
         self.parameters, self.gradients, self.state = parameters, gradients, state
         self.propagates, self.divides = propagates, divides
+        self._plans: dict[tuple[str, int], tuple[object, list[list[Product]]]] = {}
 
     def draw(self, shape: Shape) -> None:
         """Draw what is random in the next `forward` in training, for x of `shape`; only a Dropout is ever asked to."""
@@ -95,12 +104,35 @@ class Layer:
         parts = min(self.device.shares, count, max(1, int(work / _WORTH_SHARING)))
         return [slice(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
 
+    def plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[list[Product]]:
+        """The products for these two arrays, a list for each share, prepared when they are seen for the first time."""
+        key = (name, a.shape[-1])
+        places = (self.device.address(a), a.strides, self.device.address(b), b.strides)
+        if self._plans.get(key, (None, None))[0] != places:
+            self._plans[key] = (places, make())
+        return self._plans[key][1]
+
+    def carry(self, share: float) -> None:
+        """Set `carried`; what was prepared is of the share before."""
+        self.carried = share
+        self._plans.clear()
+
+    def run_plan(self, plan: Sequence[Sequence[Product]]) -> None:
+        """Compute the products of all shares, together."""
+        self.device.run_together([functools.partial(run_products, products) for products in plan])
+
     def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
         """Do `task` for each of `shares`, together."""
         if len(shares) == 1:
             task(shares[0])
             return
         self.device.run_together([lambda share=share: task(share) for share in shares])  # type: ignore[misc]
+
+
+def run_products(products: Sequence[Product]) -> None:
+    """One after the other."""
+    for product in products:
+        product()
 
 
 class ShapeError(ValueError):

@@ -4,13 +4,14 @@ import numpy as np
 
 from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
-from core.nn.layers.layer import Layer, Shape, ShapeError
+from core.nn.layers.layer import Layer, Product, Shape, ShapeError
 
 
 class Linear(Layer):
     """y = W x + b, with W (out, in) and b (out,); backward: dW = dy xᵀ, db = Σ dy over the batch, dx = Wᵀ dy."""
 
     name = "linear"
+    carries = True
 
     def __init__(self, units: int, *, bias: bool = True, initializer: Initializer = he_normal) -> None:
         self.units = units
@@ -50,16 +51,9 @@ class Linear(Layer):
         return y
 
     def backward(self, dy: Array) -> Array:
-        ones = self.workspace.ones("ones", (dy.shape[1], 1))
-
-        def compute(units: slice) -> None:
-            self.device.product(dy[units], self._x.T, out=self.gradients["weight"][units])
-            if self.bias:
-                # Six times as fast as a sum over the short rows.
-                self.device.product(dy[units], ones, out=self.gradients["bias"][units, None])
-
         work = dy.size * len(self._x)
-        self.run_shares(self.shares(self.units, work), compute)
+        shares = self.shares(self.units, work)
+        self.run_plan(self.plan("dW", dy, self._x, lambda: [self._gradient_products(dy, units) for units in shares]))
         if not self.propagates:
             return dy
         dx = self.workspace.array("dx", self._x.shape)
@@ -69,3 +63,12 @@ class Linear(Layer):
 
         self.run_shares(self.shares(len(dx), work), spread)
         return dx
+
+    def _gradient_products(self, dy: Array, units: slice) -> list[Product]:
+        prepare, keep = self.device.prepare_product, self.carried
+        products = [prepare(dy[units], self._x.T, self.gradients["weight"][units], keep=keep)]
+        if self.bias:
+            # Many times as fast as a sum over the short rows.
+            ones = self.workspace.ones("ones", (dy.shape[1], 1))
+            products.append(prepare(dy[units], ones, self.gradients["bias"][units, None], keep=keep))
+        return products

@@ -119,6 +119,21 @@ def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=2e-6, atol=blur)
 
 
+@pytest.mark.parametrize("text", TEXTS)
+def test_carried_gradients_are_the_new_ones_and_a_share_of_what_they_were(
+    text: str, device: Device, rng: np.random.Generator, pictures: HostArray, targets: HostArray
+) -> None:
+    plain, carrying = (
+        started(build_layers(text, PICTURE), device, np.random.default_rng(3), input_shape=PICTURE) for _ in range(2)
+    )
+    loss, wanted = SoftmaxCrossEntropy(device, np.float64), np.zeros(len(plain.parameters))
+    for share in (0.9, 0.9, 0.5, 0.0, 0.7):
+        carrying.carry(share)
+        x, t = device.to_device(pictures + rng.normal(0, 0.1, pictures.shape)), device.to_device(targets)
+        wanted = share * wanted + gradients_of(plain, loss, x, t)
+        np.testing.assert_allclose(gradients_of(carrying, loss, x, t), wanted, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("text", TEXTS[5:11])
 @pytest.mark.parametrize("shares", [1, 2, 3])
 def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(

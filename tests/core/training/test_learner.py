@@ -1,5 +1,6 @@
 """The step that all rooms share: what comes to it, and that it learns. What it learns is tested with the trainer."""
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -7,13 +8,14 @@ import pytest
 
 from core.digits.dataset import DatasetError, DigitSets
 from core.digits.outliers import outlier_pictures
+from core.nn.optimizers import CarriedMomentum, Momentum
 from core.training.learner import Learner
 from core.training.presets import find_preset
 from tests.core.training.runs import job
 
 
 def learner(few_digits: DigitSets, **choices: object) -> Learner:
-    chosen = job("quick-mlp", hidden=(8,), **choices).hyperparameters
+    chosen = job("quick-mlp", **{"hidden": (8,), **choices}).hyperparameters  # type: ignore[arg-type]
     return Learner("quick-mlp", chosen, "cpu", few_digits.train)
 
 
@@ -38,6 +40,23 @@ def test_steps_lower_the_loss_of_what_was_learned_and_reading_it_starts_anew(few
         one.step(rows, 0.1)
         losses.append(one.read_and_reset()[0])
     assert np.mean(losses[-5:]) < 0.5 * losses[0]
+
+
+@pytest.mark.parametrize("network", ["linear 8 relu, linear 10", "conv 3x5 bn relu, pool 4, dropout 0.2, linear 10"])
+def test_momentum_is_the_same_whether_the_network_adds_up_its_velocity_or_the_optimizer(
+    few_digits: DigitSets, network: str
+) -> None:
+    # A gradient that may have to be clipped is not added up on the way; this one is far too short for it.
+    ones = [learner(few_digits, network=network, hidden=None, clip_norm=clip) for clip in (0.0, 1000.0)]
+    assert [type(one.optimizer) for one in ones] == [CarriedMomentum, Momentum]
+    for one in ones:
+        for number, rows in enumerate(islice(one.full_batches(), 20)):
+            if number == 10:
+                one.apply(replace(one.hyperparameters, momentum=0.5, weight_decay=0.01))
+            one.step(rows, 0.05)
+    carried, plain = (one.network.export_weights() for one in ones)
+    for name, values in plain.items():
+        np.testing.assert_allclose(carried[name], values, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
 def test_accuracy_is_that_of_the_digits_where_others_are_among_them(few_digits: DigitSets) -> None:
