@@ -1,5 +1,6 @@
 """Runs that are kept, at the terminal: go on with one, and list them all."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from core.train_command import print_training, run_training, training_result
 from core.training.events import OUTCOMES, TrainingEnded
 from core.training.ledger import RunSummary, list_runs, number, summarize
 from core.training.model_file import ModelFileError, load_model
-from core.training.run_folder import LAST, RunError, RunFolder, default_runs_folder
+from core.training.run_folder import LAST, RunError, RunFolder, default_runs_folder, with_start
 
 
 def resume_command(
@@ -24,14 +25,15 @@ def resume_command(
 ) -> None:
     """Go on with a run that was stopped, or broken off, as if it never had been."""
     in_the_list = default_runs_folder() / folder
-    run = RunFolder(in_the_list if not folder.exists() and in_the_list.exists() else folder)
+    run = RunFolder(in_the_list if not os.path.exists(folder) and os.path.exists(in_the_list) else folder)
     job = run.info().job
     summary = summarize(run)
     if summary.state in OUTCOMES and not summary.can_go_on:
         print_training(_as_it_ended(summary), as_json)
         return
     with run.locked():
-        result = run_training(replace(job, device_key=summary.device_key), None, run, run.checkpoint())
+        since = run.checkpoint()
+        result = run_training(with_start(replace(job, device_key=summary.device_key), since), None, run, since)
     print_training(result, as_json)
 
 
@@ -45,6 +47,9 @@ def runs_command(
     found = list_runs(folder or default_runs_folder())
     if as_json:
         print_json({"runs": [_as_row(run) for run in found]})
+        return
+    if not found:
+        stdout.print(Text(f"no runs are kept in {folder or default_runs_folder()}"), soft_wrap=True)
         return
     table = Table("Run", "Preset", "Device", "State", "Steps", "Seconds", "Test")
     for run in found:

@@ -16,7 +16,7 @@ from core.training.events import Evaluated, Event, HyperparametersChanged, RunNo
 from core.training.hyperparameters import CHANGEABLE, HyperparameterError, Hyperparameters
 from core.training.job import TrainingControl, TrainingJob
 from core.training.ledger import number
-from core.training.run_folder import RunError, RunFolder, new_folder_name
+from core.training.run_folder import RunError, RunFolder, new_folder_name, with_start
 from core.training.run_recorder import RunRecorder
 from core.training.trainer import train
 
@@ -46,7 +46,11 @@ class RunGoesOn:
 
 
 def begin(runs_folder: Path, job: TrainingJob, splits: Splits, control: TrainingControl) -> Iterator[object]:
-    """Run `job`, kept in a new folder below `runs_folder` if there can be one; raises what train raises."""
+    """Run `job`, kept in a new folder below `runs_folder` if there can be one.
+
+    Raises RunError if the network it is to begin with cannot be read, and what train raises.
+    """
+    job = with_start(job)
     events = train(job, splits, control)
     folder = RunFolder(_new_path(runs_folder, job))
     try:
@@ -68,6 +72,7 @@ def go_on(path: Path, job: TrainingJob, splits: Splits, control: TrainingControl
     folder = RunFolder(path)
     with folder.locked():
         since = folder.checkpoint()
+        job = with_start(job, since)
         events = train(job, splits, control, since)
         folder.go_back_to(0 if since is None else since.progress.step)
         yield RunKept(path)

@@ -92,7 +92,8 @@ def _growth(widths: _Widths) -> list[Finding]:
         figures = rounded(small.seconds), _about(small.digits_per_second), _percent(small.share_of_peak)
         return [Finding(text, (name, small.hidden, *figures))]
     time, work = large.seconds / small.seconds, large.hidden / small.hidden
-    text = "On %1 %2 times the work, %3 to %4 hidden units, takes %5 times the time, %6 s to %7 s: "
+    longer = "%5 times the time" if rounded(time) > 1 else "no more time"
+    text = f"On %1 %2 times the work, %3 to %4 hidden units, takes {longer}, %6 s to %7 s: "
     if time * _ALIKE < work and small.share_of_peak < large.share_of_peak:
         text += "small networks leave it idle, at %8 % of its peak instead of %9 %."
     elif time > _ALIKE * work:
@@ -101,7 +102,7 @@ def _growth(widths: _Widths) -> list[Finding]:
         text += "it is as busy with small networks as with large ones, at %8 % of its peak and %9 %."
     shares = _percent(small.share_of_peak), _percent(large.share_of_peak)
     seconds = rounded(small.seconds), rounded(large.seconds)
-    return [Finding(text, (name, rounded(work), small.hidden, large.hidden, rounded(time), *seconds, *shares))]
+    return [Finding(text, (name, _times(work), small.hidden, large.hidden, rounded(time), *seconds, *shares))]
 
 
 def _against_cpu(cpu: _Widths, widths: _Widths) -> list[Finding]:
@@ -116,18 +117,18 @@ def _against_cpu(cpu: _Widths, widths: _Widths) -> list[Finding]:
     needed = _about(_of_the_article())
     if overtakes is not None:
         text = "%1 overtakes the CPU at about %2 hidden units and is %3 times as fast at %4; in 2017 it took about %5."
-        return [Finding(text, (name, _about(overtakes), rounded(lead[large]), large, needed))]
+        return [Finding(text, (name, _about(overtakes), _times(lead[large]), large, needed))]
     if min(lead.values()) > 1:
         text = (
             "%1 is faster than the CPU at every width measured, %2 times at %3 hidden units and %4 times at %5; "
             "in 2017 it took about %6."
         )
-        return [Finding(text, (name, rounded(lead[small]), small, rounded(lead[large]), large, needed))]
+        return [Finding(text, (name, _times(lead[small]), small, _times(lead[large]), large, needed))]
     if max(lead.values()) <= 1:
         text = "%1 is nowhere faster than the CPU: at %2 hidden units it takes %3 times as long, at %4 %5 times."
-        return [Finding(text, (name, small, rounded(1 / lead[small]), large, rounded(1 / lead[large])))]
+        return [Finding(text, (name, small, _times(1 / lead[small]), large, _times(1 / lead[large])))]
     text = "%1 is faster than the CPU at some widths but not at %2 hidden units, where it takes %3 times as long."
-    return [Finding(text, (name, large, rounded(1 / lead[large])))]
+    return [Finding(text, (name, large, _times(1 / lead[large])))]
 
 
 def _since_the_article(key: str, widths: _Widths) -> list[Finding]:
@@ -138,13 +139,22 @@ def _since_the_article(key: str, widths: _Widths) -> list[Finding]:
         return []
     hidden = shared[0] if kind == "cpu" else shared[-1]
     faster = ARTICLE[kind][hidden] / widths[hidden].seconds
+    ratio = rounded(max(faster, 1 / faster))
+    if ratio == 1:
+        text = "At %1 hidden units this CPU is about as fast as the article’s of 2017."
+        return [Finding(text if kind == "cpu" else text.replace("CPU", "GPU"), (hidden,))]
     words = {
         ("cpu", True): "At %1 hidden units this CPU is %2 times as fast as the article’s of 2017.",
         ("cpu", False): "At %1 hidden units the article’s CPU of 2017 was %2 times as fast as this one.",
         ("gpu", True): "At %1 hidden units this GPU is %2 times as fast as the article’s of 2017.",
         ("gpu", False): "At %1 hidden units the article’s GPU of 2017 was %2 times as fast as this one.",
     }
-    return [Finding(words[kind, faster >= 1], (hidden, rounded(max(faster, 1 / faster))))]
+    return [Finding(words[kind, faster >= 1], (hidden, ratio))]
+
+
+def _times(factor: float) -> float:
+    """By how much, a number above 1, to two digits; but never 1 times, which nobody says: 1.02, 6.5, 257."""
+    return max(1.01, rounded(factor, 2 if rounded(factor) > 1 else 3))
 
 
 def _percent(share: float) -> float:

@@ -9,7 +9,7 @@ import os
 import struct
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -182,17 +182,25 @@ def _checkpoint(path: Path) -> Checkpoint:
         metadata = dict(file.metadata() or {})
         if (metadata.get("format"), metadata.get("format_version")) != (FORMAT, FORMAT_VERSION):
             raise ValueError("it is no checkpoint of this version of Inkling")
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        names = list(file.keys())
+        # The package knows types of numbers that NumPy does not, and says so in words of its own.
+        if not {file.get_slice(name).get_dtype() for name in names} <= set(DTYPES.values()):
+            raise ValueError("it holds numbers of a type that no run has")
+        tensors = {name: file.get_tensor(name) for name in names}
+    counters = _table(metadata["counters"])
+    _check_generators(counters["generators"])
     return Checkpoint(
         Hyperparameters.from_dict(json.loads(metadata["hyperparameters"])),
         _progress(_table(metadata["progress"])),
-        LearnerState(_part(tensors, _LEARNER), _table(metadata["counters"])),
+        LearnerState(_part(tensors, _LEARNER), counters),
         _part(tensors, _PUBLISHED),
         _part(tensors, _BEST),
     )
 
 
 def _progress(values: dict[str, Any]) -> Progress:
+    if not {field.name for field in fields(Progress)} >= values.keys():
+        raise ValueError("its progress is not clear")
     if values["best"] is not None:
         accuracy, step = values["best"]
         values["best"] = (accuracy, step)
@@ -204,6 +212,15 @@ def _table(text: str) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise ValueError("a table is wanted")
     return values
+
+
+def _check_generators(states: list[dict[str, Any]]) -> None:
+    """Raise ValueError for a state from which a generator may give the same number for ever, and a draw never end.
+
+    With an odd increment it comes to every number there is. O'Neill, 2014, PCG.
+    """
+    if not all(state["state"]["inc"] % 2 == 1 for state in states):
+        raise ValueError("its generators of random numbers would not go on")
 
 
 def _part(tensors: Mapping[str, HostArray], prefix: str) -> dict[str, HostArray]:

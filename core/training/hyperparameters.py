@@ -53,7 +53,14 @@ CHANGEABLE = ("network", "learning_rate", "momentum", "weight_decay", "shift_px"
 
 
 class HyperparameterError(ValueError):
-    """A value outside what is allowed; the message names it, what it got and what it wants."""
+    """A value outside what is allowed; the message names it, what it got and what it wants.
+
+    `name`: which of `Hyperparameters` the message begins with, in words; "" if it begins with none.
+    """
+
+    def __init__(self, message: str, name: str = "") -> None:
+        super().__init__(message)
+        self.name = name
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,7 @@ class Hyperparameters:
             if not (name == "train_limit" and value is None):
                 _check_number(name, value, whole=name in _WHOLE)
         if not isinstance(self.keep_best, bool):
-            raise HyperparameterError(f"keep best is {self.keep_best!r:.60}; it must be true or false")
+            raise HyperparameterError(f"keep best is {self.keep_best!r:.60}; it must be true or false", "keep_best")
         _check_choice("optimizer", self.optimizer, tuple(OPTIMIZERS))
         _check_choice("schedule", self.schedule, tuple(SCHEDULES))
         _check_choice("precision", self.precision, PRECISIONS)
@@ -136,13 +143,15 @@ class Hyperparameters:
 def check_network(text: object) -> None:
     """Raises HyperparameterError unless `text` describes a network from a picture to ten classes."""
     if not isinstance(text, str):
-        raise HyperparameterError(f"network is {text!r:.60}; it must be a text, such as 'linear 256 relu, linear 10'")
+        raise HyperparameterError(
+            f"network is {text!r:.60}; it must be a text, such as 'linear 256 relu, linear 10'", "network"
+        )
     try:
         outputs = output_units(text, INPUT_SHAPE)
     except NetworkTextError as error:
-        raise HyperparameterError(f"network: {error}") from error
+        raise HyperparameterError(f"network: {error}", "network") from error
     if outputs != (CLASSES,):
-        raise HyperparameterError(f"network: it must end with linear {CLASSES}, one answer for each digit")
+        raise HyperparameterError(f"network: it must end with linear {CLASSES}, one answer for each digit", "network")
 
 
 def _check_number(name: str, value: object, *, whole: bool) -> None:
@@ -152,13 +161,14 @@ def _check_number(name: str, value: object, *, whole: bool) -> None:
     if right_type and limits.minimum <= value <= limits.maximum:  # type: ignore[operator]
         return
     raise HyperparameterError(
-        f"{_in_words(name)} is {value!r:.60}; it must be {kind} from {limits.minimum:g} to {limits.maximum:,.12g}"
+        f"{_in_words(name)} is {value!r:.60}; it must be {kind} from {limits.minimum:g} to {limits.maximum:,.12g}",
+        name,
     )
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise HyperparameterError(f"{_in_words(name)} is {value!r:.60}; choose {' or '.join(choices)}")
+        raise HyperparameterError(f"{_in_words(name)} is {value!r:.60}; choose {' or '.join(choices)}", name)
 
 
 def _in_words(name: str) -> str:

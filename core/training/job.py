@@ -23,7 +23,8 @@ class TrainingJob:
     `data` is the name of the set (core.digits.downloads), which whoever runs the job loads.
     `mine` (0 to `MOST_OF_MINE`): the share of the user's own digits among the training digits, synthetic ink apart;
     they are those of the file `my_digits`, None for the usual one.
-    `start`: the weights to begin with, None for fresh ones. A checkpoint tells how a run began; it needs none.
+    `start`: the weights to begin with, which count as float32, None for fresh ones. A checkpoint of a later step needs
+    none. `start_file`: the network file they are still to be read from (core.training.run_folder: with_start).
     """
 
     preset: str
@@ -34,6 +35,12 @@ class TrainingJob:
     mine: float = 0.0
     my_digits: Path | None = None
     start: Weights | None = field(default=None, compare=False, repr=False)
+    start_file: Path | None = field(default=None, compare=False)
+
+    @property
+    def begins_with_network(self) -> bool:
+        """Whether it has weights to begin with, read or not."""
+        return self.start is not None or self.start_file is not None
 
 
 class TrainingControl:
@@ -112,7 +119,8 @@ def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -
 
 
 def check_start(job: TrainingJob) -> None:
-    """Raises HyperparameterError if the weights to begin with are those of another network."""
+    """Raises HyperparameterError if the weights to begin with, which have been read, are those of another network."""
+    assert job.start_file is None, "it would begin with fresh weights"
     if job.start is None:
         return
     wanted = weight_shapes(find_preset(job.preset).build_layers(job.hyperparameters.network), INPUT_SHAPE)

@@ -3,6 +3,7 @@
     run.json                what was to be done, when, on what, with which versions; its name and note
     events.jsonl            what the run told, an event a line, in order; a last line cut off by a crash is passed over
     checkpoint.safetensors  the state to go on from, replaced every few seconds
+    start.safetensors       the network that the run began with, where it was given one
     last.safetensors        the network as it ended; best.safetensors: the one that measured best on the way
     lock                    held while somebody writes here
 
@@ -28,7 +29,8 @@ from core.atomic_file import TEMPORARY, UnwritableFileError, write_atomically
 from core.training.checkpoint import Checkpoint, load_checkpoint
 from core.training.events import Event
 from core.training.job import TrainingJob
-from core.training.run_info import MAX_NAME, MAX_NOTE, RunInfo, from_json, to_json
+from core.training.model_file import Model, ModelFileError, load_model, save_model
+from core.training.run_info import MAX_NAME, MAX_NOTE, START, RunInfo, from_json, to_json
 
 RUN, EVENTS, CHECKPOINT, LAST, BEST, LOCK = (
     "run.json",
@@ -80,6 +82,7 @@ class RunFolder:
         with self.locked():
             if set(os.listdir(self.path)) > {LOCK}:
                 raise RunError(f"{self.path} is not empty; name a new folder for the run, or resume the one in it")
+            self._write_start(job)
             versions = {"inkling": VERSION, "python": platform.python_version(), "numpy": np.__version__}
             self._write_info(RunInfo(job, datetime.now(UTC).isoformat(timespec="seconds"), versions))
 
@@ -91,13 +94,20 @@ class RunFolder:
         try:
             if path.stat().st_size > MAX_RUN_BYTES:
                 raise ValueError("it is too long")
-            return from_json(path.read_bytes())
+            return from_json(path.read_bytes(), self.path)
         except (OSError, ValueError) as error:
             raise RunError(f"{path} cannot be read ({str(error)[:200]}); the run in it cannot go on") from None
 
     def rename(self, name: str, note: str) -> None:
         """Give the run a name and a note of its own; raises RunError."""
         self._write_info(replace(self.info(), name=name[:MAX_NAME], note=note[:MAX_NOTE]))
+
+    def _write_start(self, job: TrainingJob) -> None:
+        if job.start is not None:
+            try:
+                save_model(self.path / START, Model(job.preset, job.hyperparameters, job.start), "float32")
+            except ModelFileError as error:
+                raise RunError(str(error)) from None
 
     def _write_info(self, info: RunInfo) -> None:
         self._write(RUN, to_json(info))
@@ -168,6 +178,18 @@ class RunFolder:
         for leftover in self.path.glob(f"{TEMPORARY}*"):
             with contextlib.suppress(OSError):
                 leftover.unlink()
+
+
+def with_start(job: TrainingJob, since: Checkpoint | None = None) -> TrainingJob:
+    """`job` with the weights of its `start_file` read, unless it goes on from a later step; raises RunError."""
+    if job.start_file is None:
+        return job
+    if since is not None and since.progress.step > 0:
+        return replace(job, start_file=None)
+    try:
+        return replace(job, start=load_model(job.start_file).weights, start_file=None)
+    except ModelFileError as error:
+        raise RunError(f"the network that the run began with cannot be read: {error}") from None
 
 
 def as_line(told: Mapping[str, Any]) -> bytes:

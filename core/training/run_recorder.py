@@ -30,7 +30,14 @@ from core.training.model_file import Model, ModelFileError, save_model
 from core.training.run_folder import BEST, CHECKPOINT, EVENTS, LAST, RunError, RunFolder, as_line, told_by
 
 CHECKPOINT_SECONDS = 2.5
-"""Time between two checkpoints; half of it is enough where an epoch ends. Writing 50 MB then takes 1 % of the time."""
+"""Time between two checkpoints where they are cheap; half of it is enough where an epoch ends."""
+CPU_SHARE, DISK_SHARE = 0.006, 0.5
+"""Of the time, what checkpoints may take of a processor, and of the disk; where they are dear, they are rarer for it.
+
+What a kill loses is the work since the last one written: at most `CHECKPOINT_SECONDS`, or 1 / `CPU_SHARE` = 167 times
+the processor's seconds for one checkpoint, or twice the disk's, whichever is longest, and that of the step and the
+writing in between.
+"""
 
 
 class RunRecorder:
@@ -55,8 +62,9 @@ class RunRecorder:
             self._best_accuracy, self._best = since.progress.best[0], since.best
         self._keeps = True
         self._last_told = time.monotonic()
+        self._least_seconds = 0.0
         self._epoch = 0
-        self._writing: Future[None] | None = None
+        self._writing: Future[tuple[float, float]] | None = None
         control.checkpoint_at_end = True
 
     def record(self, events: Iterator[Event]) -> Iterator[Event]:
@@ -94,7 +102,7 @@ class RunRecorder:
 
     def _keep(self, event: Event, file: FileIO, writer: ThreadPoolExecutor) -> None:
         if isinstance(event, Checkpointed):
-            self._keep_checkpoint(event.checkpoint, file, writer)
+            self._keep_checkpoint(event, file, writer)
             return
         if isinstance(event, WeightsPublished):
             self._published = event.weights
@@ -118,19 +126,20 @@ class RunRecorder:
             self._control.ask_for_checkpoint()
         elif isinstance(event, StepsCompleted) and int(event.epoch) > self._epoch:
             self._epoch = int(event.epoch)
-            if time.monotonic() - self._last_told >= CHECKPOINT_SECONDS / 2:
+            if time.monotonic() - self._last_told >= max(CHECKPOINT_SECONDS / 2, self._least_seconds):
                 self._control.ask_for_checkpoint()
 
-    def _keep_checkpoint(self, checkpoint: Checkpoint, file: FileIO, writer: ThreadPoolExecutor) -> None:
+    def _keep_checkpoint(self, event: Checkpointed, file: FileIO, writer: ThreadPoolExecutor) -> None:
         self._last_told = time.monotonic()
-        self._control.ask_for_checkpoint(CHECKPOINT_SECONDS)
-        self._wait_for_writer()
-        self._writing = writer.submit(_write_checkpoint, self._folder, checkpoint, file)
+        # Before any was written: as dear as putting it together, which is copying about as much.
+        cpu_seconds, disk_seconds = self._wait_for_writer() or (event.cpu_seconds, 0.0)
+        self._least_seconds = max((event.cpu_seconds + cpu_seconds) / CPU_SHARE, disk_seconds / DISK_SHARE)
+        self._control.ask_for_checkpoint(max(CHECKPOINT_SECONDS, self._least_seconds))
+        self._writing = writer.submit(_write_checkpoint, self._folder, event.checkpoint, file)
 
-    def _wait_for_writer(self) -> None:
-        """Until the last checkpoint is written; raises what went wrong with it."""
-        if self._writing is not None:
-            self._writing.result()
+    def _wait_for_writer(self) -> tuple[float, float] | None:
+        """Until the last checkpoint is written, if any was; what that took, or raises what went wrong with it."""
+        return None if self._writing is None else self._writing.result()
 
     def _look_at_best(self, event: Evaluated) -> None:
         if event.split == "validation" and event.accuracy > self._best_accuracy:
@@ -152,9 +161,12 @@ def _append(file: FileIO, line: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def _write_checkpoint(folder: RunFolder, checkpoint: Checkpoint, file: FileIO) -> None:
+def _write_checkpoint(folder: RunFolder, checkpoint: Checkpoint, file: FileIO) -> tuple[float, float]:
+    """The seconds it took of the processor, and altogether."""
+    begun, cpu_begun = time.monotonic(), time.thread_time()
     os.fsync(file.fileno())  # What was told before it must outlast a power cut as it does.
     save_checkpoint(folder.path / CHECKPOINT, checkpoint)
+    return time.thread_time() - cpu_begun, time.monotonic() - begun
 
 
 def _reason(error: OSError | ValueError, folder: RunFolder) -> str:

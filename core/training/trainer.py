@@ -32,8 +32,7 @@ from core.training.job import TrainingControl, TrainingJob, check_change, check_
 from core.training.learner import Learner
 from core.training.measured_sets import MeasuredSets
 from core.training.presets import find_preset
-
-REPORT_EVERY_DIGITS = 1000
+from core.training.reporting import is_report_due
 
 
 def train(
@@ -62,14 +61,13 @@ class _Run:
         self.learner = Learner(job.preset, chosen, job.device_key, splits.train)
         self.device, self.network = self.learner.device, self.learner.network
         if job.start is not None:
-            self.learner.begin_with(job.start)
+            self.learner.begin_with({name: np.asarray(w, np.float32) for name, w in job.start.items()})
         self.sets = MeasuredSets(splits, self.device, self.network.dtype)
         self.steps_per_epoch = -(-len(self.learner.data) // chosen.batch_size)
-        self.step = self.samples = 0
-        self.train_seconds = 0.0
+        self.step = self.samples = self.reported_samples = 0
+        self.train_seconds, self.outcome = 0.0, "completed"
         self.last_loss: float | None = None
         self.seconds_to_target: float | None = None
-        self.outcome = "completed"
         self.finite_weights: Weights = self.network.export_weights()
         self.published = self.evaluation_due = False
         self.best: tuple[float, int, Weights] | None = None
@@ -92,54 +90,48 @@ class _Run:
             self.learner.release()
 
     def _training(self) -> Iterator[Event]:
-        yield TrainingStarted(
-            self.device.key,
-            self.device.name,
-            len(self.network.parameters),
-            len(self.learner.data),
-            self.steps_per_epoch,
-            self.total_steps,
-        )
-        if self.job.start is not None and not self.before:
-            yield from self._beginning()
+        device, parameters, digits = self.device, len(self.network.parameters), len(self.learner.data)
+        yield TrainingStarted(device.key, device.name, parameters, digits, self.steps_per_epoch, self.total_steps)
+        if self.job.start is not None and self.step == 0:
+            self._measure_start()
         if self.evaluation_due:
             self.evaluation_due = False
             yield from self._evaluations()
         while self.step < self.total_steps and self.outcome == "completed" and not self._has_lost_patience():
             yield from self._epoch()
         if self.control.checkpoint_at_end and self.outcome in ("completed", "stopped"):
-            yield Checkpointed(self._checkpoint())
+            yield self._checkpointed()
         yield self._ended()
 
-    def _beginning(self) -> Iterator[Event]:
-        """Measure the network it was given, and tell the state to go on from: no other record has those weights."""
+    def _measure_start(self) -> None:
+        """Note what the network it was given is worth; told to stop in the midst of it, it will be done again."""
         measured = {split: self._measure(data) for split, data in self.sets.kept_apart().items()}
         self.before = {split: result.accuracy for split, result in measured.items() if result is not None}
-        if self.control.checkpoint_at_end:
-            yield Checkpointed(self._checkpoint())
 
     def _epoch(self) -> Iterator[Event]:
         """One pass over the training digits; leaves early, with another outcome, when the run is to end."""
         evaluate_every = self.hyperparameters.evaluate_every
-        report_steps = max(1, REPORT_EVERY_DIGITS // self.hyperparameters.batch_size)
         for rows in self.learner.batches(skip=self.step % self.steps_per_epoch):
             if self.control.should_stop():
                 self.outcome = "stopped"
                 return
             yield from self._take_change()
             self._train_step(rows)
-            epoch_ends = self.step % self.steps_per_epoch == 0
-            evaluation_due = self.samples // evaluate_every > (self.samples - len(rows)) // evaluate_every
-            if self.step % report_steps == 0 or evaluation_due or epoch_ends:
+            passed = self.samples // evaluate_every > (self.samples - len(rows)) // evaluate_every
+            evaluation_due = passed or self.step % self.steps_per_epoch == 0
+            if self._is_report_due(evaluation_due):
                 yield from self._report()
-            if (evaluation_due or epoch_ends) and self.outcome == "completed":
+            elif evaluation_due:
+                self._wait_for_steps()
+            if evaluation_due and self.outcome == "completed":
                 yield from self._evaluations()
             if self.outcome != "completed":
                 return
             if self.control.take_checkpoint_wish():
-                yield Checkpointed(self._checkpoint())
+                yield self._checkpointed()
 
-    def _checkpoint(self) -> Checkpoint:
+    def _checkpointed(self) -> Checkpointed:
+        begun = time.thread_time()
         progress = Progress(
             self.step,
             self.total_steps,
@@ -153,7 +145,8 @@ class _Run:
             self.splits.mine_digest,
         )
         best = {} if self.best is None else self.best[2]
-        return Checkpoint(self.hyperparameters, progress, self.learner.state(), self.finite_weights, best)
+        checkpoint = Checkpoint(self.hyperparameters, progress, self.learner.state(), self.finite_weights, best)
+        return Checkpointed(checkpoint, time.thread_time() - begun)
 
     def restore(self, since: Checkpoint) -> None:
         """Go on from `since`; raises CheckpointError if it is of another job."""
@@ -166,6 +159,7 @@ class _Run:
             reason = str(error)[:200]
             raise CheckpointError(f"the checkpoint does not belong to this run ({reason}); start it anew") from None
         self.step, self.samples = progress.step, progress.samples
+        self.reported_samples = self.samples - since.learner.counters["digits_since_report"]
         self.train_seconds, self.last_loss = progress.train_seconds, progress.train_loss
         self.published, self.finite_weights = progress.published, since.published
         self.best = None if progress.best is None else (*progress.best, since.best)
@@ -179,8 +173,7 @@ class _Run:
             return
         check_change(self.job.preset, before, wanted)
         self._apply(wanted)
-        names = [name for name in CHANGEABLE if getattr(before, name) != getattr(wanted, name)]
-        changes = {name: getattr(wanted, name) for name in names}
+        changes = {name: getattr(wanted, name) for name in CHANGEABLE if getattr(before, name) != getattr(wanted, name)}
         yield HyperparametersChanged(
             self.step, self.samples, self._epoch_now(), self.train_seconds, changes, wanted, self.total_steps
         )
@@ -194,6 +187,17 @@ class _Run:
         self.samples += len(rows)
         self.train_seconds += time.perf_counter() - started
 
+    def _is_report_due(self, evaluation_due: bool) -> bool:
+        batch_size, steps = self.hyperparameters.batch_size, self.step % self.steps_per_epoch
+        gathered, left = self.samples - self.reported_samples, -self.samples % len(self.learner.data)
+        return is_report_due(batch_size, steps, gathered, left, evaluation_due)
+
+    def _wait_for_steps(self) -> None:
+        """Those a device is still at are training's time, and not the evaluation's."""
+        started = time.perf_counter()
+        self.device.synchronize()
+        self.train_seconds += time.perf_counter() - started
+
     def _report(self) -> Iterator[Event]:
         started = time.perf_counter()
         loss, accuracy = self.learner.read_and_reset()
@@ -201,7 +205,7 @@ class _Run:
         if not np.isfinite(loss):
             self.outcome = "diverged"
             return
-        self.last_loss = loss
+        self.last_loss, self.reported_samples = loss, self.samples
         yield StepsCompleted(self.step, self.samples, self._epoch_now(), loss, accuracy, self.train_seconds)
 
     def _epoch_now(self) -> float:

@@ -164,12 +164,14 @@ def story(events: Sequence[Event]) -> list[tuple[str, int]]:
 
 
 def moments(*steps: tuple[int, str]) -> list[tuple[str, int]]:
-    """A story: at each step a report, and where splits are named, weights and an evaluation on each."""
+    """A story: at each step a report where "report" is named; where splits are, weights and an evaluation on each."""
     told = []
-    for step, splits in steps:
-        told.append(("StepsCompleted", step))
+    for step, words in steps:
+        splits = [word for word in words.split() if word != "report"]
+        if "report" in words:
+            told.append(("StepsCompleted", step))
         if splits:
-            told += [("WeightsPublished", step), *((name, step) for name in splits.split())]
+            told += [("WeightsPublished", step), *((name, step) for name in splits)]
     return told
 
 

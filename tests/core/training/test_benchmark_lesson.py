@@ -142,3 +142,26 @@ def test_this_machine_is_held_against_the_article_s() -> None:
     gpu = said(results("cuda:0", {64: 98.7, 8192: 4.37}))
     assert "At 8,192 hidden units this GPU is 100 times as fast as the article’s of 2017." in gpu
     assert "2017" not in said(results("cpu", {65: 0.5}))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "key", "device"), [(5.3, "cpu", "CPU"), (5.5, "cpu", "CPU"), (98.0, "cuda:0", "GPU")]
+)
+def test_a_machine_as_fast_as_the_article_s_is_told_so(seconds: float, key: str, device: str) -> None:
+    assert f"At 64 hidden units this {device} is about as fast as the article’s of 2017." in said(
+        results(key, {64: seconds})
+    )
+
+
+@pytest.mark.parametrize("ratio", [0.97, 1.0, 1.001, 1.02, 1.04, 1.2, 2.0])
+def test_nothing_is_ever_1_times_anything(ratio: float) -> None:
+    cpu = results("cpu", {64: 5.4 * ratio, 65: 5.4, 1024: 73.0 * ratio})
+    for gpu in ({64: 98.7, 65: 100.0}, {64: 5.4, 65: 5.3, 1024: 73.0}, {64: 5.39, 65: 5.39, 1024: 73.1}):
+        text = said(cpu + results("cuda:0", gpu))
+        assert text
+        assert " 1 times" not in text
+
+
+def test_more_work_that_takes_no_longer_is_told_so() -> None:
+    text = said(results("cuda:0", {64: 0.31, 1024: 0.3}, {64: 0.01, 1024: 0.16}))
+    assert "16 times the work, 64 to 1,024 hidden units, takes no more time, 0.31 s to 0.3 s: small networks" in text

@@ -144,6 +144,7 @@ WRONG: dict[str, Callable[[bytes], bytes]] = {
     "progress a list": described(progress="[]"),
     "progress nested": described(progress="[" * 100_000),
     "progress with a word too many": progress(surprise=1),
+    "progress with a word that is no text": progress(**{"\ud800": 1}),
     "progress with a word too few": progress(samples="absent"),
     "progress without a best": progress(best="absent"),
     "steps infinite": progress(step=float("inf")),
@@ -173,12 +174,43 @@ def test_every_damaged_file_is_refused(tmp_path: Path) -> None:
         refusal_of(tmp_path / "bad", content)
 
 
-@pytest.mark.parametrize("dtype", ["BF16", "F8_E4M3", "F8_E5M2", "F4", "C64", "BOOL", "U64", "X", ""])
-def test_arrays_of_dtypes_that_no_run_has_are_refused_or_read_as_they_are(tmp_path: Path, dtype: str) -> None:
-    data = bytes(8)
+@pytest.mark.parametrize(
+    ("dtype", "count"),
+    [("BF16", 4), ("F16", 4), ("F8_E4M3", 8), ("F8_E5M2", 8), ("F4", 16), ("C64", 1), ("BOOL", 8), ("U64", 1)],
+)
+def test_arrays_of_dtypes_that_no_run_has_are_refused(tmp_path: Path, dtype: str, count: int) -> None:
+    good = written(tmp_path)
+    length = struct.unpack("<Q", good[:8])[0]
+    header = json.loads(good[8 : 8 + length])
+    header["learner/x"] = {
+        "dtype": dtype,
+        "shape": [count],
+        "data_offsets": [len(good) - length - 8, len(good) - length],
+    }
+    head = json.dumps(header).encode()
+    content = struct.pack("<Q", len(head)) + head + good[8 + length :] + bytes(8)
+    assert "numbers of a type that no run has" in refusal_of(tmp_path / "bad", content)
+
+
+@pytest.mark.parametrize("dtype", ["X", ""])
+def test_arrays_of_dtypes_that_do_not_exist_are_refused(tmp_path: Path, dtype: str) -> None:
     tensors = {"learner/parameters": {"dtype": dtype, "shape": [4], "data_offsets": [0, 8]}}
     head = json.dumps({**tensors, "__metadata__": {"format": "inkling-checkpoint", "format_version": "1"}}).encode()
-    refusal_of(tmp_path / "bad", struct.pack("<Q", len(head)) + head + data)
+    refusal_of(tmp_path / "bad", struct.pack("<Q", len(head)) + head + bytes(8))
+
+
+def test_a_generator_that_could_draw_for_ever_is_refused(tmp_path: Path) -> None:
+    # 64 ones, and after them ever again the same: no row of a shuffle is as large as that.
+    ones, factor = 2**64 - 1, 0x2360ED051FC65DA44385DF649FCCF645
+    stuck = np.random.default_rng(0)
+    stuck.bit_generator.state = {
+        **stuck.bit_generator.state,
+        "state": {"state": ones, "inc": ones * (1 - factor) % 2**128},
+    }
+    assert stuck.bit_generator.random_raw(3).tolist() == [ones] * 3
+    state = stuck.bit_generator.state
+    content = described(counters=json.dumps({"generators": [state]}))(written(tmp_path))
+    assert "generators of random numbers would not go on" in refusal_of(tmp_path / "bad", content)
 
 
 @pytest.mark.parametrize("kind", ["absent", "folder", "pipe", "device"])

@@ -259,3 +259,11 @@ def test_whatever_json_holds_gives_valid_choices_or_a_hyperparameter_error(value
     except HyperparameterError:
         return
     assert hyperparameters.as_dict().items() >= values.items()
+
+
+@pytest.mark.parametrize("name", [*RANGES, "optimizer", "schedule", "precision", "keep_best", "network"])
+def test_a_refusal_begins_with_the_choice_it_is_about_and_says_which_that_is(name: str) -> None:
+    with pytest.raises(HyperparameterError) as caught:
+        Hyperparameters(**{"network": "linear 10", name: "luck"})
+    assert caught.value.name == name
+    assert str(caught.value).startswith(name.replace("_", " "))

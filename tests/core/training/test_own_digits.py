@@ -115,7 +115,7 @@ def test_another_network_is_refused(splits: Splits, learned: TrainingEnded, hidd
         train(run, splits)
 
 
-@pytest.mark.parametrize("question", [0, 1, 5])
+@pytest.mark.parametrize("question", [1, 5])
 def test_it_goes_on_bit_for_bit_without_the_network_it_began_with(
     tmp_path: Path, mixed: Splits, learned: TrainingEnded, question: int
 ) -> None:
@@ -124,7 +124,7 @@ def test_it_goes_on_bit_for_bit_without_the_network_it_began_with(
     control = TellsEveryStep()
     control.checkpoint_at_end = True
     told = list(train(begun, mixed, control))
-    at = of_kind(Checkpointed, told)[question]
+    at = of_kind(Checkpointed, told)[question - 1]
     assert at.checkpoint.progress.step == question
     save_checkpoint(tmp_path / "checkpoint", at.checkpoint)
     gone_on = list(train(replace(begun, start=None), mixed, None, load_checkpoint(tmp_path / "checkpoint")))

@@ -87,6 +87,7 @@ def test_a_new_folder_says_what_is_to_be_done_when_and_with_what(tmp_path: Path)
         "data": "mnist",
         "mine": 0.0,
         "my_digits": None,
+        "start": False,
         "seed": 7,
         "name": "",
         "note": "",

@@ -1,12 +1,15 @@
 """What a run tells is in its folder before anyone hears of it, and what cannot be written never ends the run."""
 
 import json
+import math
 import os
 import stat
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -43,7 +46,8 @@ def folder(tmp_path: Path) -> RunFolder:
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint after every step."""
-    monkeypatch.setattr(run_recorder, "CHECKPOINT_SECONDS", 0.0)
+    for name, value in {"CHECKPOINT_SECONDS": 0.0, "CPU_SHARE": math.inf, "DISK_SHARE": math.inf}.items():
+        monkeypatch.setattr(run_recorder, name, value)
 
 
 def as_told(event: Event) -> dict[str, object]:
@@ -167,25 +171,107 @@ def waited_for(path: Path) -> Checkpoint:
     raise AssertionError(f"{path} was not written")
 
 
-def test_checkpoints_are_asked_for_every_few_seconds_and_where_an_epoch_ends(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now, asked = [100.0], []
+class Asked(TrainingControl):
+    """A control by which a recorder asks for checkpoints at times to be set; `asked`: when, and in how many seconds."""
 
-    class Control(TrainingControl):
-        def ask_for_checkpoint(self, in_seconds: float = 0.0) -> None:
-            asked.append((now[0], in_seconds))
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 100.0
+        self.asked: list[tuple[float, float]] = []
 
+    def ask_for_checkpoint(self, in_seconds: float = 0.0) -> None:
+        self.asked.append((self.now, pytest.approx(in_seconds)))
+
+
+@pytest.fixture
+def control(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    control = Asked()
+    folder.create(small_job())
+    monkeypatch.setattr(run_recorder, "time", SimpleNamespace(monotonic=lambda: control.now))
+    return control
+
+
+def reported(epoch: float) -> StepsCompleted:
+    return StepsCompleted(int(10 * epoch), int(1000 * epoch), epoch, 1.0, 0.5, 0.1)
+
+
+def test_checkpoints_are_asked_for_every_few_seconds_and_where_an_epoch_ends(folder: RunFolder, control: Asked) -> None:
     def events() -> Iterator[Event]:
         yield TrainingStarted("cpu", "CPU", 1, 1000, 10, 30)
         for at, epoch in ((100.5, 0.5), (100.9, 1.0), (101.5, 1.5), (101.6, 2.0), (101.7, 2.0), (101.8, 2.5)):
-            now[0] = at
-            yield StepsCompleted(int(10 * epoch), int(1000 * epoch), epoch, 1.0, 0.5, 0.1)
+            control.now = at
+            yield reported(epoch)
 
-    monkeypatch.setattr(run_recorder.time, "monotonic", lambda: now[0])
-    folder.create(small_job())
-    list(RunRecorder(folder, small_job(), Control()).record(events()))
-    assert asked == [(100.0, 2.5), (101.6, 0.0)]
+    list(RunRecorder(folder, small_job(), control).record(events()))
+    assert control.asked == [(100.0, 2.5), (101.6, 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("made", "written", "on_disk", "intervals"),
+    [
+        (0.004, 0.006, 0.02, [2.5, 2.5]),  # cheap
+        (0.02, 0.06, 0.3, [0.04 / 0.006, 0.08 / 0.006]),  # dear: before the first is written, it counts twice
+        (0.001, 0.002, 8.0, [2.5, 16.0]),  # on a slow disk
+    ],
+)
+def test_where_checkpoints_are_dear_they_are_so_rare_that_they_take_less_than_a_hundredth_of_the_time(
+    folder: RunFolder,
+    control: Asked,
+    halfway: Checkpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    made: float,
+    written: float,
+    on_disk: float,
+    intervals: list[float],
+) -> None:
+    monkeypatch.setattr(run_recorder, "_write_checkpoint", lambda *_: (written, on_disk))
+
+    def events() -> Iterator[Event]:
+        for at in (103.0, 120.0):
+            control.now = at
+            yield Checkpointed(halfway, made)
+
+    list(RunRecorder(folder, small_job(), control).record(events()))
+    assert control.asked == [(103.0, intervals[0]), (120.0, intervals[1])]
+
+
+def test_the_end_of_an_epoch_asks_for_no_dear_checkpoint_before_its_time(
+    folder: RunFolder, control: Asked, halfway: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_recorder, "_write_checkpoint", lambda *_: (0.02, 0.1))
+
+    def events() -> Iterator[Event]:
+        yield Checkpointed(halfway, 0.02)
+        for at, epoch in ((101.5, 1.0), (106.6, 2.0), (106.7, 3.0)):
+            control.now = at
+            yield reported(epoch)
+
+    list(RunRecorder(folder, small_job(), control).record(events()))
+    assert control.asked == [(100.0, 0.04 / 0.006), (106.7, 0.0)]
+
+
+@pytest.fixture
+def halfway(splits: Splits) -> Checkpoint:
+    """The state of a run between two of its steps."""
+    control = TrainingControl()
+    control.ask_for_checkpoint()
+    return next(event.checkpoint for event in train(small_job(), splits, control) if isinstance(event, Checkpointed))
+
+
+def test_what_a_checkpoint_costs_is_measured_where_it_is_made_and_where_it_is_written(
+    folder: RunFolder, splits: Splits
+) -> None:
+    control = TrainingControl()
+    control.ask_for_checkpoint()
+    wide = small_job(hidden=(1000,), optimizer="adam")
+    told = next(event for event in train(wide, splits, control) if isinstance(event, Checkpointed))
+    assert told.cpu_seconds > 0.0
+    folder.create(wide)
+    with FileIO(folder.path / "events.jsonl", "ab") as file:
+        written, on_disk = run_recorder._write_checkpoint(folder, told.checkpoint, file)
+    assert folder.checkpoint() is not None
+    assert written > 0.0
+    assert on_disk > 0.0
 
 
 def test_another_recorder_is_refused_before_the_run_begins_and_changes_nothing(

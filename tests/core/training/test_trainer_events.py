@@ -12,6 +12,7 @@ from core.digits.dataset import Dataset, DigitSets, Splits, split
 from core.training import learner as learner_module
 from core.training import trainer as trainer_module
 from core.training.events import (
+    Evaluated,
     StepsCompleted,
     TrainingEnded,
     TrainingStarted,
@@ -37,8 +38,8 @@ def test_events_come_in_order_at_the_digits_asked_for(job: JobMaker, device: Dev
     run = job("quick-mlp", hidden=(16,), epochs=2, evaluate_every=400)
     events = list(train(run, splits))
     assert events[0] == TrainingStarted(device.key, device.name, 784 * 16 + 16 + 160 + 10, 1000, 10, 20)
-    v = "validation"
-    assert story(events) == moments((4, v), (8, v), (10, v), (12, v), (16, v), (20, v))
+    v, both = "validation", "report validation"
+    assert story(events) == moments((4, v), (8, v), (10, both), (12, v), (16, v), (20, both))
     end = end_of(events)
     assert (end.outcome, end.epochs, end.steps, end.samples) == ("completed", 2, 20, 2000)
 
@@ -48,16 +49,16 @@ def test_reports_come_every_thousand_digits_and_evaluations_at_least_once_an_epo
 ) -> None:
     splits = split(few_digits, 0, 1200)
     run = job("pycuda-seed", hidden=(4,), batch_size=50, epochs=2, evaluate_every=RARELY)
-    assert story(list(train(run, splits))) == moments((20, ""), (24, "test"), (40, ""), (48, "test"))
+    assert story(list(train(run, splits))) == moments((24, "report test"), (48, "report test"))
     large = job("pycuda-seed", hidden=(4,), batch_size=500, epochs=1, evaluate_every=RARELY)
-    assert story(list(train(large, splits))) == moments((2, ""), (3, "test"))
+    assert story(list(train(large, splits))) == moments((3, "report test"))
     whole = job("pycuda-seed", hidden=(4,), batch_size=1200, epochs=2, evaluate_every=100)
-    assert story(list(train(whole, splits))) == moments((1, "test"), (2, "test"))
+    assert story(list(train(whole, splits))) == moments((1, "report test"), (2, "report test"))
 
 
 def test_with_a_target_the_test_set_is_measured_beside_the_validation_set(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=500, until_accuracy=1.0)
-    assert story(list(train(run, splits))) == moments((5, "validation test"), (10, "validation test"))
+    assert story(list(train(run, splits))) == moments((5, "report validation test"), (10, "report validation test"))
 
 
 @pytest.mark.parametrize(
@@ -221,3 +222,17 @@ def test_training_seconds_are_those_of_steps_and_their_reports_alone(
             seconds.append(event.train_seconds)
     # A second for each of 5 steps and one for reading the report; the evaluation is free.
     assert seconds == [6, 6, 12, 12, 12]
+
+
+@pytest.mark.parametrize("device", ["double"], indirect=True)
+def test_an_evaluation_without_a_report_begins_when_the_steps_before_it_are_computed_and_their_seconds_counted(
+    job: JobMaker, device: DoubleDevice, splits: Splits, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(trainer_module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(learner_module, "open_device", lambda key, tf32: device)
+    monkeypatch.setattr(device, "synchronize", lambda: now.__setitem__(0, now[0] + 5.0))
+    run = job("quick-mlp", hidden=(4,), epochs=1, evaluate_every=300)
+    evaluated = of_kind(Evaluated, list(train(run, splits)))
+    # After steps 3, 6 and 9; the last comes with a report, which waits by itself.
+    assert [(event.step, event.train_seconds) for event in evaluated] == [(3, 5.0), (6, 10.0), (9, 15.0), (10, 15.0)]
