@@ -1,19 +1,19 @@
-"""Inkling's front door: no arguments open the window, a command word runs without one."""
+"""Inkling's front door: no arguments open the window, a command word runs without one; neither loads the other's."""
 
+import _signal as signal  # type: ignore[import-not-found]  # Enums take signal itself 10 ms, open to Ctrl-C.
+import os
 import sys
 from importlib import import_module
 
-from gui.startup_check import why_no_window
-
 
 def main() -> int:
-    """Load only what was asked for, so that neither way in waits for the other."""
-    if len(sys.argv) > 1:
-        return int(import_module("core.command_line").run(sys.argv[1:]))
-    if (reason := why_no_window()) is not None:
+    before = signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # While it loads, Ctrl-C has nothing to keep.
+    if not sys.argv[1:] and (reason := import_module("gui.startup_check").why_no_window()) is not None:
         sys.stderr.write(f"inkling: {reason}\n")
         return 2
-    return int(import_module("gui.application").run_window())
+    room = import_module("core.command_line" if sys.argv[1:] else "gui.application")
+    signal.signal(signal.SIGINT, before)
+    return int(room.run(sys.argv[1:]) if sys.argv[1:] else room.run_window())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from core.device import UnknownDeviceError
 from core.device_list import list_devices
 from core.digits.dataset import Dataset
 from core.digits.mnist import load_mnist
-from core.terminal import Json, complain, print_json, stderr, stdout, stop_on_interrupt
+from core.terminal import Json, WrongUseError, complain, print_json, stderr, stdout, stop_on_interrupt
 from core.training.benchmark import (
     HIDDEN,
     PRESETS,
@@ -32,6 +32,7 @@ from core.training.benchmark import (
     read_widths,
 )
 from core.training.benchmark_lesson import crossovers, lesson
+from core.training.hyperparameters import HyperparameterError
 from core.training.job import TrainingControl
 
 _HIDDEN = ",".join(str(units) for units in HIDDEN)
@@ -47,7 +48,7 @@ def benchmark_command(
 ) -> None:
     """Measure one epoch of training for each width of the hidden layer, on each device. Ctrl-C keeps what there is."""
     # What is wrong with the words is said before devices are looked for.
-    job = BenchmarkJob(preset, read_widths(hidden), ())
+    job = BenchmarkJob(preset, _widths(hidden), ())
     job = replace(job, device_keys=_device_keys(devices))
     digits = load_mnist().train
     told = _Told()
@@ -116,6 +117,13 @@ def _run(job: BenchmarkJob, digits: Dataset, told: _Told) -> None:
             elif isinstance(event, BenchmarkEnded):
                 told.outcome = event.outcome
             live.update(Group(told.table(), bar))
+
+
+def _widths(text: str) -> tuple[int, ...]:
+    try:
+        return read_widths(text)
+    except HyperparameterError as error:
+        raise WrongUseError(f"--hidden: {error}") from None
 
 
 def _device_keys(text: str | None) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ progress on stderr; with --json, stdout carries one JSON object as its last line
 a job that failed, 2 for wrong use.
 """
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -36,18 +37,18 @@ from core.exchange.onnx_package import MissingOnnxError
 from core.nn.architecture import NetworkTextError, with_hidden_units
 from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
-from core.terminal import Json, WrongUseError, complain, print_json, stdout
+from core.terminal import Json, WrongUseError, complain, in_option_words, print_json, stdout
 from core.train_command import print_training, run_training
 from core.training.checkpoint import CheckpointError
-from core.training.hyperparameters import HyperparameterError, Hyperparameters
+from core.training.hyperparameters import HyperparameterError, Hyperparameters, check_network
 from core.training.job import MOST_OF_MINE, TrainingJob, check_start
-from core.training.model_file import ModelFileError, check_can_save, load_model
-from core.training.presets import UnknownPresetError, find_preset
+from core.training.model_file import Model, ModelFileError, check_can_save, load_model
+from core.training.presets import PRESETS, UnknownPresetError, find_preset
 from core.training.run_folder import RunError, RunFolder
 from core.training.storage import PrecisionError
 from core.training.training_digits import check_can_mix
 
-WRONG_USE = (HyperparameterError, UnknownDeviceError, UnknownPresetError, UnknownSetError, WrongUseError)
+WRONG_USE = (UnknownDeviceError, UnknownPresetError, UnknownSetError, WrongUseError)
 FAILURES = (
     DeviceError,
     DatasetError,
@@ -63,6 +64,8 @@ FAILURES = (
     UnwritableFileError,
 )
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
 app = typer.Typer(
     help="Train networks on handwritten digits and read digits with them. Without a command, the window opens.",
     add_completion=False,
@@ -71,12 +74,24 @@ app = typer.Typer(
 )
 
 
+def _command(name: str) -> Callable[[Command], Command]:
+    """Make a function the command called `name`; the list of commands has its first sentence, wrapped and never cut."""
+
+    def add(command: Command) -> Command:
+        sentence = (command.__doc__ or "").partition(". ")[0].rstrip(".")
+        return app.command(name, short_help=f"{sentence}.")(command)
+
+    return add
+
+
 def run(arguments: Sequence[str]) -> int:
     """Do what the words after the program's name ask for; returns the exit status."""
     try:
         app(args=list(arguments), prog_name="main.py")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
+    except HyperparameterError as error:
+        return _fail(in_option_words(str(error), error.name), 2)
     except WRONG_USE as error:
         return _fail(str(error), 2)
     except FAILURES as error:
@@ -95,9 +110,9 @@ def _fail(sentence: str, status: int) -> int:
     return status
 
 
-@app.command("train")
+@_command("train")
 def train_command(
-    preset: Annotated[str, typer.Option(help="The recipe to start from.")] = "quick-mlp",
+    preset: Annotated[str, typer.Option(help=f"The recipe to start from: {', '.join(PRESETS)}.")] = "quick-mlp",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda:0 ...; auto takes a GPU if one works.")] = "auto",
     data: Annotated[str, typer.Option(help="The set to train on, by its name (data lists them).")] = BUILT_IN,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training digits.")] = None,
@@ -134,7 +149,7 @@ def train_command(
     ] = None,
     validation_digits: Annotated[int | None, typer.Option(help="Training digits held out to measure on.")] = None,
     precision: Annotated[str | None, typer.Option(help="float32, tf32 (GPU) or float64.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of everything random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="What everything random begins with.")] = None,
     train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
     until_accuracy: Annotated[
         float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
@@ -181,19 +196,21 @@ def train_command(
     }
     hyperparameters = recipe.choose(given)
     if (hyperparameters.patience or hyperparameters.keep_best) and not hyperparameters.validation_digits:
-        raise WrongUseError("patience and keep-best go by validation digits, of which there are none; hold some out")
+        raise WrongUseError("--patience and --keep-best go by validation digits; hold some out by --validation-digits")
     if until_accuracy is not None and not 0 < until_accuracy <= 1:
-        raise WrongUseError(f"until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
+        raise WrongUseError(f"--until-accuracy is {until_accuracy}; it must be above 0 and at most 1, such as 0.97")
     if out is not None:
         _check_out(out)
     _check_data(data, hyperparameters)
     if not 0 <= mine <= MOST_OF_MINE:
-        raise WrongUseError(f"mine is {mine}; it must be from 0 to {MOST_OF_MINE}, such as 0.3")
+        raise WrongUseError(f"--mine is {mine}; it must be from 0 to {MOST_OF_MINE}, such as 0.3")
     if mine:
         check_can_mix(data)
-    weights = None if start is None else load_model(start).weights
+    first = None if start is None else load_model(start)
+    weights = None if first is None else first.weights
     job = TrainingJob(preset, hyperparameters, device, until_accuracy, data, mine, my_digits, weights)
-    check_start(job)
+    if first is not None:
+        _check_start(job, first)
     folder = None if run is None else RunFolder(run)
     if folder is not None:
         folder.create(job)
@@ -206,6 +223,14 @@ def _check_data(name: str, chosen: Hyperparameters) -> None:
         raise WrongUseError(f"{name} shows no digits, so synthetic ink cannot be mixed in; use --synthetic 0")
 
 
+def _check_start(job: TrainingJob, first: Model) -> None:
+    try:
+        check_start(job)
+    except HyperparameterError:
+        layers = shlex.quote(first.hyperparameters.network)
+        raise WrongUseError(f"--start has other layers than the network to train; add --network {layers}") from None
+
+
 def _check_out(path: Path) -> None:
     try:
         check_can_save(path)
@@ -215,14 +240,18 @@ def _check_out(path: Path) -> None:
 
 def _with_hidden(network: str, sizes: str) -> str:
     try:
-        return with_hidden_units(network, [int(part) for part in sizes.split(",")])
+        network = with_hidden_units(network, [int(part) for part in sizes.split(",")])
+        check_network(network)
+        return network
     except NetworkTextError as error:
-        raise WrongUseError(f"hidden: {error}") from None
+        raise WrongUseError(f"--hidden: {error}") from None
+    except HyperparameterError as error:
+        raise HyperparameterError(in_option_words(str(error), "network", "--hidden")) from None
     except ValueError:
-        raise WrongUseError(f"hidden is {sizes!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
+        raise WrongUseError(f"--hidden is {sizes!r:.60}; it wants layer sizes, such as 256 or 512,128") from None
 
 
-@app.command("devices")
+@_command("devices")
 def devices_command(as_json: Json = False) -> None:
     """List what can compute here, and for what cannot, why and what to do."""
     devices = list_devices()
@@ -249,4 +278,4 @@ for room in (
     exchange_commands,
 ):
     for name, command in room.COMMANDS.items():
-        app.command(name)(command)
+        _command(name)(command)

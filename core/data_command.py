@@ -26,7 +26,9 @@ class Action(StrEnum):
 
 
 def data_command(
-    action: Annotated[Action | None, typer.Argument(help="Nothing lists the sets.", show_default=False)] = None,
+    action: Annotated[
+        Action | None, typer.Argument(help="What to do; without it, the sets are listed.", show_default=False)
+    ] = None,
     name: Annotated[str | None, typer.Argument(help="The set, such as fashion-mnist.", show_default=False)] = None,
     paths: Annotated[
         list[Path] | None, typer.Argument(help="For open: its folder, files or zip archive.", show_default=False)

@@ -43,9 +43,9 @@ def export_command(
     """Write a network as ONNX, as a Python program that needs only NumPy, or as a model card."""
     form = form or _SUFFIXES.get(out.suffix.lower())
     if form is None:
-        raise WrongUseError(f"out is {str(out)!r:.80}, which says no format; add --format onnx, numpy or card")
+        raise WrongUseError(f"--out is {str(out)!r:.80}, which says no format; add --format onnx, numpy or card")
     if form not in FORMATS:
-        raise WrongUseError(f"format is {form!r:.60}; choose {' or '.join(FORMATS)}")
+        raise WrongUseError(f"--format is {form!r:.60}; choose {' or '.join(FORMATS)}")
     path = model or SHIPPED_MODEL
     content = _content(form, load_model(path), path, out)
     write_atomically(out, content)
@@ -65,7 +65,7 @@ def import_command(
 ) -> None:
     """Take over a network that another program made, and measure it on the built-in test set."""
     if out.suffix.lower() != SUFFIX:
-        raise WrongUseError(f"out is {str(out)!r:.80}; it wants a file name that ends in {SUFFIX}")
+        raise WrongUseError(f"--out is {str(out)!r:.80}; it wants a file name that ends in {SUFFIX}")
     check_can_save(out)
     found = import_network(file, network)
     accuracy = accuracy_of(_confusion(found))

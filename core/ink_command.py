@@ -17,13 +17,13 @@ from core.terminal import Json, WrongUseError, print_json, stdout
 
 def ink_command(
     sheet: Annotated[Path, typer.Option(help="The picture to write, a PNG file.")],
-    seed: Annotated[int, typer.Option(min=0, help="Of how digits are bent.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another one bends the digits another way.")] = 0,
     digit: Annotated[int | None, typer.Option(min=0, max=9, help="Only this one, more of it.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw a sheet of the digits that training mixes in: every form, as it is and bent at random."""
     if sheet.suffix.lower() != ".png":
-        raise WrongUseError(f"sheet is {str(sheet)!r:.80}; it wants a file name that ends in .png")
+        raise WrongUseError(f"--sheet is {str(sheet)!r:.80}; it wants a file name that ends in .png")
     picture = draw_sheet(seed, digit)
     content = io.BytesIO()
     Image.fromarray(picture).save(content, "PNG")

@@ -20,11 +20,11 @@ from core.nn.optimizers import OPTIMIZERS
 from core.terminal import Json, print_json, stderr, stdout
 from core.training.hyperparameters import INPUT_SHAPE
 from core.training.job import TrainingJob
-from core.training.presets import find_preset
+from core.training.presets import PRESETS, find_preset
 from core.training.profile import Profile, profile
 from core.training.rate_finder import STEPS, RatesTried, RateTried, find_rate
 
-Preset = Annotated[str, typer.Option("--preset", help="The recipe to look into.")]
+Preset = Annotated[str, typer.Option("--preset", help=f"The recipe to look into: {', '.join(PRESETS)}.")]
 Network = Annotated[str | None, typer.Option("--network", help="Its layers, if not the recipe's own.")]
 Device = Annotated[str, typer.Option("--device", help="auto, cpu, cuda:0 ...; auto takes a GPU if one works.")]
 BatchSize = Annotated[int | None, typer.Option("--batch-size", help="Digits per step.")]
@@ -32,7 +32,7 @@ Augment = Annotated[
     float | None, typer.Option("--augment", help="How strongly to distort the training digits, 0 (not) to 1.")
 ]
 Precision = Annotated[str | None, typer.Option("--precision", help="float32, tf32 (GPU) or float64.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of everything random.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="What everything random begins with.")]
 
 
 def gradcheck_command(
@@ -88,6 +88,7 @@ def find_rate_command(
     augment: Augment = None,
     precision: Precision = None,
     seed: Seed = None,
+    train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
     as_json: Json = False,
 ) -> None:
     """Try rising learning rates on a fresh network, and suggest the one at which its loss falls most steeply."""
@@ -101,6 +102,7 @@ def find_rate_command(
         "augment": augment,
         "precision": precision,
         "seed": seed,
+        "train_limit": train_limit,
     }
     tried, suggested = _try_rates(*_job(preset, device, given))
     if as_json:

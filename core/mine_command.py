@@ -15,6 +15,9 @@ from core.digits.my_digits import MyDigits, Problem, default_file
 from core.terminal import Json, complain, print_json, stdout
 from core.training.hyperparameters import CLASSES
 
+_MOST_COMPLAINTS = 5
+"""A file of another kind has nothing but lines that are no digits."""
+
 
 def mine_command(
     import_from: Annotated[
@@ -62,8 +65,10 @@ def _print(result: Mapping[str, Any]) -> None:
 
 
 def _complain_of(problems: tuple[Problem, ...] | list[Problem], path: Path) -> None:
-    for problem in problems:
+    for problem in problems[:_MOST_COMPLAINTS]:
         complain(f"{path}, line {problem.line} is no digit and was passed over: {problem.reason}")
+    if len(problems) > _MOST_COMPLAINTS:
+        complain(f"{path} has {len(problems) - _MOST_COMPLAINTS:,} more lines that are no digits; --json tells all")
 
 
 def _as_json(problems: tuple[Problem, ...] | list[Problem]) -> list[dict[str, Any]]:

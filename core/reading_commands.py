@@ -3,6 +3,7 @@
 core.command_line puts them beside its own.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,7 +54,7 @@ def evaluate_command(
         raise WrongUseError("choose one of --data, --mnist-folder, --images and --ink")
     if precision not in (None, *STORAGE_PRECISIONS, ALL):
         choices = " or ".join((*STORAGE_PRECISIONS, ALL))
-        raise WrongUseError(f"precision is {precision!r:.60}; choose {choices}")
+        raise WrongUseError(f"--precision is {precision!r:.60}; choose {choices}")
     network = _load(model)
     digits = _read_digits(data, mnist_folder, images, ink)
     stored = {}
@@ -108,7 +109,7 @@ def _predictor(network: Model, threshold: float | None) -> Predictor:
     predictor = Predictor.from_model(network)
     if threshold is not None:
         if not 0 <= threshold <= 1:
-            raise WrongUseError(f"threshold is {threshold}; it must be from 0 to 1, such as 0.5")
+            raise WrongUseError(f"--threshold is {threshold}; it must be from 0 to 1, such as 0.5")
         predictor.threshold = threshold
     return predictor
 
@@ -136,8 +137,11 @@ def _as_number(answers: Sequence[Answer], found: Sequence[FoundDigit]) -> dict[s
 
 
 def _number_in_words(answers: Sequence[Answer]) -> str:
-    least = min(answer.probabilities[answer.guess] for answer in answers)
-    return f"{_number(answers)} (each digit at least {least:.1%})"
+    known = [answer.probabilities[answer.guess] for answer in answers if answer.digit is not None]
+    if not known:
+        return f"{_number(answers)} (I don't know any of them)"
+    which = "each digit" if len(known) == len(answers) else "the others"
+    return f"{_number(answers)} ({which} at least {min(known):.1%})"
 
 
 def _measure(predictor: Predictor, data: Dataset) -> tuple[HostArray, dict[str, Any]]:
@@ -198,7 +202,7 @@ def _read_ink(path: Path) -> Dataset:
 
 def _read_image_folders(folder: Path) -> Dataset:
     """Every picture in the folders 0 to 9 of `folder`; one that cannot be read is named on stderr and left out."""
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise DatasetError(f"there is no folder {folder}; it should hold folders named 0 to 9 with pictures in them")
     named = [(digit, path) for digit in range(10) for path in sorted((folder / str(digit)).glob("*"))]
     labels, pictures = [], []

@@ -24,8 +24,19 @@ class WrongUseError(ValueError):
 
 
 def complain(sentence: str) -> None:
-    """Say on stderr what went wrong."""
-    sys.stderr.write(f"inkling: {sentence}\n")
+    """Say on stderr what went wrong; what comes from a file cannot command the terminal."""
+    sys.stderr.write(f"inkling: {''.join(sign if sign.isprintable() else '�' for sign in sentence)}\n")
+
+
+def in_option_words(sentence: str, name: str, option: str = "") -> str:
+    """A refusal that begins with the words for what is called `name`, begun with `option`, or else the option's name.
+
+    "batch size is 0" becomes "--batch-size is 0"; a `name` of "" changes nothing.
+    """
+    words = name.replace("_", " ")
+    if not name or not sentence.startswith(words):
+        return sentence
+    return (option or f"--{name.replace('_', '-')}") + sentence.removeprefix(words)
 
 
 def print_json(result: dict[str, Any]) -> None:

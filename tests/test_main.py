@@ -71,5 +71,21 @@ def test_the_sentence_without_a_display_names_the_way_without_a_window() -> None
     assert "uv run main.py train" in process.stderr
 
 
+@pytest.mark.parametrize("loading", ["core.command_line", "numpy", "rich", "gui.startup_check", "gui.application"])
+def test_an_interrupt_while_it_loads_ends_it_without_a_word(loading: str) -> None:
+    script = (
+        "import os, signal, main\n"
+        "class InterruptsOnce:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {loading!r}:\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, InterruptsOnce())\n"
+        "sys.exit(main.main())"
+    )
+    words = () if loading.startswith("gui") else ("devices",)
+    process = python(script, *words, env={**WITHOUT_SCREEN, "QT_QPA_PLATFORM": "offscreen"})
+    assert (process.returncode, process.stdout, process.stderr) == (130, "", "")
+
+
 def test_the_front_door_stays_small() -> None:
     assert len((ROOT / "main.py").read_text().splitlines()) <= 20

@@ -33,6 +33,15 @@ def is_here(name: str) -> bool:
     return published.is_built_in or _home(published).is_dir()
 
 
+def arrived_bytes(name: str) -> int:
+    """How much of the set lies here from a download that was cut short; raises UnknownSetError."""
+    folder = _home(find_set(name), ".parts")
+    try:
+        return sum(path.stat().st_size for path in folder.iterdir())
+    except OSError:
+        return 0
+
+
 def check_is_here(name: str) -> None:
     """Raises DatasetError, which says how to get the set, if it cannot be loaded; UnknownSetError if there is none."""
     if not is_here(name):

@@ -72,6 +72,22 @@ def find_set(name: str) -> PublishedSet:
     return SETS[name]
 
 
+def find_titled(title: str) -> PublishedSet | None:
+    """The set that people know by this `title`, which is what a network's file says it learned from."""
+    return next((known for known in SETS.values() if known.title == title), None)
+
+
+def classes_of(title: str) -> tuple[str, ...]:
+    """What 0 to 9 stand for in the set of this `title`; digits, where no set is known by it."""
+    published = find_titled(title)
+    return DIGITS if published is None else published.classes
+
+
+def shows_digits(title: str) -> bool:
+    """Whether a 3 is a three in the set of this `title`; so it is taken to be where no set is known by it."""
+    return classes_of(title) == DIGITS
+
+
 def _files(mirrors: tuple[str, ...], listed: dict[str, tuple[int, str]]) -> tuple[PublishedFile, ...]:
     """The `listed` files, name to size and SHA-256, each of which lies at all `mirrors`."""
     return tuple(

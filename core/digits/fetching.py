@@ -28,7 +28,15 @@ WORTH_GOING_ON_BYTES = 2**20
 
 
 class DownloadError(DatasetError):
-    """A file that no mirror gave; the message names it, each mirror with what was wrong there, and what to do."""
+    """A file that no mirror gave; `problem` names it, and each mirror with what was wrong there.
+
+    The message also says what to do, at a terminal.
+    """
+
+    def __init__(self, problem: str) -> None:
+        advice = "try again later, which goes on from here, or get it another way and use: uv run main.py data open"
+        super().__init__(f"{problem}; {advice}")
+        self.problem = problem
 
 
 class _MirrorError(Exception):
@@ -59,10 +67,7 @@ def fetch_file(
             return True
         except _MirrorError as error:
             complaints.append(f"{url.split('/')[2]}: {error}")
-    raise DownloadError(
-        f"{file.name} could not be fetched ({'; '.join(complaints)}); "
-        "try again later, which goes on from here, or get it another way and use: uv run main.py data open"
-    )
+    raise DownloadError(f"{file.name} could not be fetched ({'; '.join(complaints)})")
 
 
 def _complete(

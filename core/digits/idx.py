@@ -20,6 +20,8 @@ _KINDS = {_PICTURES: "pictures", _LABELS: "labels", _EXTENDED_LABELS: "extended 
 _HEADER_LENGTHS = {_PICTURES: 16, _LABELS: 8, _EXTENDED_LABELS: 12}
 _ITEM_BYTES = {_PICTURES: 1, _LABELS: 1, _EXTENDED_LABELS: 4}
 _EXTENDED_COLUMNS = 8
+_MOST_UNPACKED = 1032
+"""The bytes that one byte of gzip's can stand for at most; see zlib.net/zlib_tech.html."""
 
 
 def read_pictures(path: Path) -> tuple[HostArray, bytes]:
@@ -70,7 +72,9 @@ def _unpacked(path: Path, wanted: int) -> bytes:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             header = file.read(_HEADER_LENGTHS[wanted])
             promised = _promised_length(path, header, wanted)
-            data = header + file.read(promised + 1 - len(header))
+            _check_can_hold(path, promised)
+            file.seek(0)  # Put together, header and rest would for a moment be in memory twice.
+            data = file.read(promised + 1)
     except gzip.BadGzipFile:
         raise DatasetError(f"{path} is not a gzip file, or is damaged; fetch it again") from None
     except (EOFError, zlib.error):
@@ -84,6 +88,16 @@ def _unpacked(path: Path, wanted: int) -> bytes:
     if len(data) > promised:
         raise DatasetError(f"{path} is damaged: it has bytes too many, {promised:,} were promised; fetch it again")
     return data
+
+
+def _check_can_hold(path: Path, promised: int) -> None:
+    """Raise DatasetError if the file is too short for that, before memory is taken for it."""
+    length = path.stat().st_size
+    most, packed = (_MOST_UNPACKED * length, " packed") if path.suffix == ".gz" else (length, "")
+    if promised > most:
+        raise DatasetError(
+            f"{path} is cut short: {length:,}{packed} bytes, where its header promises {promised:,}; fetch it again"
+        )
 
 
 def _promised_length(path: Path, header: bytes, wanted: int) -> int:

@@ -28,7 +28,13 @@ MAX_LINE_BYTES = 8 * 1024 * 1024
 """The longest line that is read; a digit of 100,000 points takes about 2 MB."""
 
 MAX_DIGITS = 1_000_000
-"""The most digits read from one file; a small compressed file could otherwise fill the memory."""
+"""The most digits read from one file, and the most lines, blank ones too."""
+
+MAX_STROKES = 10_000
+"""The most strokes of one digit; each of them takes its time, however short it is."""
+
+MAX_SWELLING, FREE_BYTES = 10, 2**20
+"""A compressed file may unpack to a mebibyte, or to so many times its size; ink comes to four times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +127,10 @@ def read_ink_file(path: str | os.PathLike[str]) -> list[LabelledInk]:
     """
     digits: list[LabelledInk] = []
     for number, line in enumerate(_lines(Path(path)), start=1):
+        if number > MAX_DIGITS:
+            raise InkFileError(f"{path} has more than {MAX_DIGITS:,} digits or lines; split it into smaller files.")
         if line.isspace():
             continue
-        if len(digits) == MAX_DIGITS:
-            raise InkFileError(f"{path} has more than {MAX_DIGITS:,} digits; split it into smaller files.")
         try:
             digits.append(parse_ink_line(line))
         except ValueError as error:
@@ -136,8 +142,9 @@ def read_ink_file(path: str | os.PathLike[str]) -> list[LabelledInk]:
 
 def _lines(path: Path) -> Iterator[bytes]:
     packed = path.suffix.lower() == ".gz"
-    number = 1
+    number, length = 1, 0
     try:
+        most = max(FREE_BYTES, MAX_SWELLING * path.stat().st_size)
         with gzip.open(path) if packed else path.open("rb") as file:
             # Without the buffer each line would pass through gzip's slow Python-level readline.
             reader = io.BufferedReader(file, 1 << 20)
@@ -146,6 +153,12 @@ def _lines(path: Path) -> Iterator[bytes]:
                     raise InkFileError(
                         f"{path}, line {number} is longer than {MAX_LINE_BYTES:,} bytes; "
                         "one digit a line is expected, so choose another file."
+                    )
+                length += len(line)
+                if packed and length > most:
+                    raise InkFileError(
+                        f"{path} unpacks to more than {MAX_SWELLING} times its size, as no ink does; "
+                        "if it is ink all the same, unpack it and open that."
                     )
                 yield line
                 number += 1
@@ -177,6 +190,8 @@ def parse_ink_line(line: bytes) -> LabelledInk:
         raise ValueError(f'"label" is {_short(label)} and must be a whole number from 0 to 9')
     if not isinstance(strokes, list) or not strokes:
         raise ValueError('"strokes" must be a list of at least one stroke')
+    if len(strokes) > MAX_STROKES:
+        raise ValueError(f'"strokes" must be a list of at most {MAX_STROKES:,} strokes')
     return LabelledInk(label, Ink(tuple(_stroke(points, i) for i, points in enumerate(strokes, start=1))))
 
 

@@ -98,7 +98,7 @@ class MyDigits:
     def import_file(self, path: Path) -> Added:
         """Add the digits of another ink file; lines that are none are told, and the rest is added."""
         samples, _, problems = _read(path)
-        if not path.exists():
+        if not os.path.exists(path):
             raise MyDigitsError(f"{path} does not exist; check the name and the folder")
         added = self.add(sample.digit for sample in samples if sample is not None)
         return Added(added.new, added.known, tuple(problems))
@@ -177,13 +177,15 @@ def key_of(ink: Ink) -> str:
 
 def _read(path: Path) -> tuple[list[Sample | None], list[bytes], list[Problem]]:
     """For each line the digit in it or None, the line as it is, and what is wrong with those that are none."""
-    if not path.exists():
+    # Not Path.exists, which raises where a name is too long for the system.
+    if not os.path.exists(path):
         return [], [], []
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise MyDigitsError(f"{path} cannot be read: it is no file")
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_FILE_BYTES + 1)
+            # No further than it was long: for what may be read, memory is taken at once.
+            content = file.read(min(os.fstat(file.fileno()).st_size, MAX_FILE_BYTES) + 1)
         if len(content) > MAX_FILE_BYTES:
             raise MyDigitsError(f"{path} has more than {MAX_FILE_BYTES // 2**20} MB; split it into smaller files")
         raw = content.splitlines(keepends=True)

@@ -10,7 +10,6 @@ import struct
 import warnings
 import zlib
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
@@ -24,6 +23,8 @@ PICTURE_SUFFIXES = (
 """What the names of readable files end in; the content decides, not the name."""
 
 MAX_PIXELS = 50_000_000
+MAX_FILE_BYTES = 400 * 2**20
+"""What so many pixels take unpacked, as red, green and blue of 16 bits, and more."""
 
 WORKING_SIDE = 1000
 """The longer side of what is worked on, in pixels; larger pictures are shrunk to it."""
@@ -68,16 +69,19 @@ def open_picture(source: Source) -> tuple[Image.Image, tuple[int, int]]:
     Raises PictureError if it is missing, damaged, no picture, or larger than 50 megapixels.
     """
     name = name_of(source)
-    file = io.BytesIO(source) if isinstance(source, bytes) else Path(source)
-    if isinstance(file, Path) and file.is_dir():
-        raise PictureError(f"{name} is a folder; choose a picture file in it.")
     formats = _formats()
     try:
+        # From memory: of a file itself, Pillow takes memory for all that a damaged length promises.
+        file = io.BytesIO(source if isinstance(source, bytes) else _content(source))
         # What Pillow merely warns about, we either refuse or can live with.
         with warnings.catch_warnings(action="ignore"), Image.open(file, formats=formats) as image:
             return _upright(image)
+    except PictureError:
+        raise
     except FileNotFoundError:
         raise PictureError(f"{name} does not exist; check the name and the folder.") from None
+    except IsADirectoryError:
+        raise PictureError(f"{name} is a folder; choose a picture file in it.") from None
     except PermissionError:
         raise PictureError(f"{name} may not be read; check the file's permissions.") from None
     except UnidentifiedImageError:
@@ -96,6 +100,19 @@ def to_grey(image: Image.Image, background: str = "white") -> HostArray:
     if image.mode == "RGBA":
         image = Image.alpha_composite(Image.new("RGBA", image.size, background), image)
     return np.asarray(image if image.mode == "F" else image.convert("L"), dtype=np.float32)
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """All of a file; raises OSError, and PictureError if it is too long or none that ends."""
+    # Windows answers with a missing permission.
+    if os.path.isdir(path):
+        raise IsADirectoryError
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise PictureError(f"{name_of(path)} is no file; choose a picture file.")
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size > MAX_FILE_BYTES:
+            raise PictureError(f"{name_of(path)} is longer than {MAX_FILE_BYTES // 2**20} MB; make it smaller.")
+        return file.read()
 
 
 def _formats() -> tuple[str, ...]:
@@ -121,8 +138,9 @@ def _upright(image: Image.Image) -> tuple[Image.Image, tuple[int, int]]:
 def _plain(image: Image.Image) -> Image.Image:
     if image.mode[0] in "IF":
         # 16 bits and more: seldom all of them are used, so the range found is the range.
-        deep = np.nan_to_num(np.asarray(image, dtype=np.float64), posinf=0, neginf=0)
-        deep = (deep - deep.min()) * (255 / (np.ptp(deep) or 1))
+        deep = np.nan_to_num(np.array(image, dtype=np.float64), copy=False, posinf=0, neginf=0)
+        deep -= deep.min()
+        deep *= 255 / (deep.max() or 1)
         return Image.fromarray(deep.astype(np.float32))
     if image.has_transparency_data:
         return image.convert("RGBA")

@@ -4,6 +4,7 @@ They come under many names, packed or not, in folders and zip archives. None is 
 bounds and under names that hold no path, and what no checksum proves has to have the form and the counts of its set.
 """
 
+import errno
 import hashlib
 import lzma
 import os
@@ -128,7 +129,10 @@ def _unpack(published: PublishedSet, archive: Path, scratch: Path) -> dict[str, 
                         with content.open(members[name]) as packed:
                             _copy(packed, scratch / name, archive)
                     return {part: scratch / name for part, name in parts.items()}
-    except _UNPACKING_ERRORS as error:
+    except (*_UNPACKING_ERRORS, OSError) as error:
+        # The system says so of a place before the archive's beginning; all else it says is about the disk.
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:
+            raise
         raise DatasetError(f"{archive} cannot be unpacked ({str(error)[:100]}); fetch it again") from None
     return {}
 

@@ -4,7 +4,9 @@ The content decides which of them it is, not the name. Nothing in a file is exec
 without being checked, or else it is shown as a note of its own.
 """
 
+import gzip
 import os
+import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,8 +14,8 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 
 from core.digits.ink import read_ink_file
-from core.exchange.foreign_file import first_bytes, import_network, is_safetensors
-from core.exchange.foreign_network import ForeignFileError, read_bytes
+from core.exchange.foreign_file import check_may_be_onnx, first_bytes, import_network, is_safetensors
+from core.exchange.foreign_network import ForeignFileError, check_size, read_bytes
 from core.exchange.onnx_package import parse_onnx
 from core.nn.architecture import describe
 from core.training.hyperparameters import INPUT_SHAPE
@@ -24,20 +26,37 @@ from core.training.run_folder import RunError, RunFolder
 Contents = dict[str, Any]
 """What was found by name, as JSON can hold it; "kind" says what it is. A list has a table for each thing of a sort."""
 
+_INK = (b"{", b"\n", b" ")
+"""How ink begins."""
+
 
 def file_contents(path: Path) -> Contents:
     """What is in the file or folder at `path`.
 
     Raises ForeignFileError, ModelFileError, InkFileError, RunError or MissingOnnxError where nothing can be told.
     """
-    if path.is_dir():
+    # Not Path.is_dir, which raises where a name is too long for the system.
+    if os.path.isdir(path):
         return _run(path)
     start = first_bytes(path)
     if is_safetensors(start):
         return _safetensors(path)
-    if start.startswith((b"\x1f\x8b", b"{", b"\n", b" ")):
+    if start.startswith(b"\x1f\x8b"):
+        start = _unpacked(path)
+    if start.startswith(_INK):
         return _ink(path)
+    check_size(path)
+    check_may_be_onnx(path, start)
     return _onnx(path)
+
+
+def _unpacked(path: Path) -> bytes:
+    """How the content of a gzip file begins; where it cannot be unpacked, as ink does, whose reader then says why."""
+    try:
+        with gzip.open(path) as file:
+            return file.read(16)
+    except (OSError, EOFError, zlib.error):
+        return _INK[0]
 
 
 def _safetensors(path: Path) -> Contents:
@@ -151,4 +170,8 @@ def _importable(path: Path) -> Contents:
 
 def _short(notes: dict[str, str]) -> Contents:
     """A file's own notes under names that cannot be mistaken for ours, the longest cut."""
-    return {f"note: {name[:60]}": text[:200] for name, text in sorted(notes.items())[:20]}
+    return {f"note: {_cut(name, 60)}": _cut(text, 200) for name, text in sorted(notes.items())[:20]}
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -12,7 +12,7 @@ import numpy as np
 
 from core.exchange.model_layers import TINY, model_layers
 from core.exchange.script_parts import END, FUNCTIONS, HEAD, TAIL
-from core.nn.layers.activations import GELU, LeakyReLU, ReLU
+from core.nn.layers.activations import GELU, LeakyReLU, ReLU, StraightThroughReLU
 from core.nn.layers.batch_norm import BatchNorm
 from core.nn.layers.conv2d import Conv2d
 from core.nn.layers.dropout import Dropout
@@ -64,7 +64,7 @@ def _calls(prefix: str, layer: Layer, weights: Weights) -> list[str]:
             return [f"pool(x, {size})"]
         case BatchNorm():
             return [f"normalize({arguments})"]
-        case ReLU():
+        case ReLU() | StraightThroughReLU():
             return ["relu(x)"]
         case _:
             return [f"{layer.name.replace('-', '_')}(x)"]

@@ -78,13 +78,20 @@ def _gemm(node: Node) -> ForeignLayer:
     node.want("alpha", 1.0, 1.0)
     if len(node.constants) > 1:
         node.want("beta", 1.0, 1.0)
-    weight, *bias = node.constants
+    weight, *bias = _at_least_one(node)
     return dense(node, weight if node.setting("transB", 0) else weight.T, *bias)
 
 
 def _product(node: Node) -> ForeignLayer:
     """MatMul: y = x W."""
-    return dense(node, *(weight.T for weight in node.constants))
+    return dense(node, *(weight.T for weight in _at_least_one(node)))
+
+
+def _at_least_one(node: Node) -> Sequence[HostArray]:
+    """The node's constants; raises ForeignFileError if it has none, and so no weights."""
+    if not node.constants:
+        raise node.refusal("has no weights")
+    return node.constants
 
 
 def dense(node: Node, weight: HostArray, *others: HostArray) -> ForeignLayer:

@@ -14,7 +14,7 @@ from core import VERSION
 from core.device import HostArray
 from core.exchange.model_layers import TINY, model_layers
 from core.exchange.onnx_package import load_onnx
-from core.nn.layers.activations import GELU, LeakyReLU, ReLU, Sigmoid, Tanh
+from core.nn.layers.activations import GELU, LeakyReLU, ReLU, Sigmoid, StraightThroughReLU, Tanh
 from core.nn.layers.batch_norm import BatchNorm
 from core.nn.layers.conv2d import Conv2d
 from core.nn.layers.dropout import Dropout
@@ -95,7 +95,7 @@ class _Graph:
                 self._add("LeakyRelu", prefix, alpha=LeakyReLU.SLOPE)
             case GELU():
                 self._add("Gelu", prefix, approximate="tanh")
-            case ReLU():
+            case ReLU() | StraightThroughReLU():
                 self._add("Relu", prefix)
             case Sigmoid():
                 self._add("Sigmoid", prefix)

@@ -35,13 +35,11 @@ class SoftmaxCrossEntropy(Loss):
     def forward(self, scores: Array, targets: Array) -> Array:
         self._p = self.probabilities(scores)
         self._targets = targets
-        # log p = shifted score - log of the sum of exponentials: never the logarithm of a rounded-off 0.
+        # -log p = log of the sum of exponentials - shifted score: never the logarithm of a rounded-off 0.
         terms = self.workspace.array("terms", scores.shape)
-        self.xp.subtract(self._shifted, self._log_sum, out=terms)
+        self.xp.subtract(self._log_sum, self._shifted, out=terms)
         self.xp.multiply(terms, targets, out=terms)
-        loss = self.workspace.array("loss", ())
-        terms.sum(out=loss)
-        return self.xp.negative(loss, out=loss)
+        return terms.sum(out=self.workspace.array("loss", ()))
 
     def backward(self) -> Array:
         dscores = self.workspace.array("dscores", self._p.shape)

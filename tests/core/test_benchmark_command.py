@@ -101,7 +101,7 @@ def test_where_nothing_could_be_measured_it_ends_with_status_1(inkling: Run) -> 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--hidden", "0"], "hidden units are 0"),
+        (["--hidden", "0"], "--hidden: hidden units are 0"),
         (["--hidden", "many"], "list whole numbers"),
         (["--preset", "no-such"], "there is no preset 'no-such'"),
         (["--preset", "quick-cnn"], "choose pycuda-seed or quick-mlp"),

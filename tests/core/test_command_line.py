@@ -315,12 +315,6 @@ def test_devices_lists_what_can_compute_and_why_the_rest_cannot(inkling: Run) ->
         assert entry["reason"] in text
 
 
-def test_help_is_help_and_no_failure(inkling: Run) -> None:
-    status, stdout, _ = inkling("--help")
-    assert status == 0
-    assert all(command in stdout for command in ("train", "evaluate", "classify", "devices"))
-
-
 def test_without_a_model_the_shipped_one_answers(inkling: Run, digits: Dataset, tmp_path: Path) -> None:
     status, stdout, _ = inkling("evaluate", "--json")
     assert status == 0

@@ -1,7 +1,9 @@
 """The commands export, import and inspect, from words to files."""
 
+import gzip
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,10 +106,10 @@ def test_a_network_that_reads_little_here_is_told_why_that_may_be(inkling: Run, 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("export --out n.txt", "out is 'n.txt', which says no format; add --format onnx, numpy or card"),
-        ("export --out n.onnx --format torch", "format is 'torch'; choose onnx or numpy or card"),
+        ("export --out n.txt", "--out is 'n.txt', which says no format; add --format onnx, numpy or card"),
+        ("export --out n.onnx --format torch", "--format is 'torch'; choose onnx or numpy or card"),
         ("export", "--out"),
-        ("import n.onnx --out n.pt", "out is 'n.pt'; it wants a file name that ends in .safetensors"),
+        ("import n.onnx --out n.pt", "--out is 'n.pt'; it wants a file name that ends in .safetensors"),
         ("import n.onnx", "--out"),
         ("inspect", "Missing argument 'file'"),
     ],
@@ -128,10 +130,38 @@ def test_a_place_that_cannot_be_written_is_one_line(inkling: Run, tmp_path: Path
     assert stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["import", "inspect"])
+@pytest.mark.parametrize("content", [b"# A text\n", b"\x89PNG\r\n\x1a\n", b"PK\x03\x04 weights", b""])
+def test_a_file_of_another_kind_is_refused_before_a_package_is_asked_for(
+    inkling: Run, tmp_path: Path, command: str, content: bytes
+) -> None:
+    (tmp_path / "given").write_bytes(content)
+    words = ["--out", tmp_path / "o.safetensors"] if command == "import" else []
+    status, stdout, stderr = inkling(command, tmp_path / "given", *words)
+    assert (status, stdout, stderr.count("\n")) == (1, "", 1)
+    assert ("is a pickle" if b"PK" in content else "neither a network, ink nor ONNX") in stderr
+
+
+def test_a_packed_file_is_told_by_what_is_in_it(inkling: Run, tmp_path: Path) -> None:
+    path = tmp_path / "labels.gz"
+    path.write_bytes(gzip.compress(b"\0\0\x08\x01"))
+    assert "neither a network, ink nor ONNX" in inkling("inspect", path)[2]
+    path.write_bytes(gzip.compress(b'{"label": 3, "strokes": [[[0, 0]]]}\n'))
+    assert inspected(inkling, path)["kind"] == "ink"
+    path.write_bytes(path.read_bytes()[:12])
+    assert "ends early or is damaged" in inkling("inspect", path)[2]
+
+
+def test_a_note_too_long_to_show_is_cut_where_one_sees_it(inkling: Run, model: Path, tmp_path: Path) -> None:
+    network = load_model(model)
+    save_model(tmp_path / "n.safetensors", replace(network, facts={"long": "x" * 201, "short": "y" * 200}))
+    contents = inspected(inkling, tmp_path / "n.safetensors")
+    assert (contents["note: long"], contents["note: short"]) == ("x" * 199 + "…", "y" * 200)
+
+
 @pytest.mark.parametrize("kind", ["absent", "folder", "text", "empty"])
 @pytest.mark.parametrize("command", ["import", "inspect"])
 def test_what_cannot_be_read_is_one_line_that_names_it(inkling: Run, tmp_path: Path, command: str, kind: str) -> None:
-    pytest.importorskip("onnx")
     path = make(tmp_path / "given", kind)
     words = ["--out", tmp_path / "o.safetensors"] if command == "import" else []
     status, stdout, stderr = inkling(command, path, *words)

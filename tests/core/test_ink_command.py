@@ -43,7 +43,7 @@ def test_an_older_sheet_is_replaced(inkling: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--sheet", "sheet.jpg"], "sheet is 'sheet.jpg'; it wants a file name that ends in .png"),
+        (["--sheet", "sheet.jpg"], "--sheet is 'sheet.jpg'; it wants a file name that ends in .png"),
         (["--sheet", "sheet"], "it wants a file name that ends in .png"),
         (["--sheet", "a.png", "--digit", "10"], "--digit"),
         (["--sheet", "a.png", "--seed", "-1"], "--seed"),

@@ -28,9 +28,8 @@ PROFILE_KEYS = [
 @pytest.fixture
 def inkling(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, few_digits: DigitSets) -> Run:
     """Runs a command in this process, on few digits; gives exit status, stdout and stderr."""
-    splits = split(few_digits, 200)
     monkeypatch.setattr(inspect_commands, "load_mnist", lambda: few_digits)
-    monkeypatch.setattr(inspect_commands, "split", lambda sets, held_out, limit: splits)
+    monkeypatch.setattr(inspect_commands, "split", lambda sets, held_out, limit: split(sets, 200, limit))
 
     def inkling(*words: object) -> tuple[int, str, str]:
         capsys.readouterr()
@@ -115,6 +114,14 @@ def test_find_rate_tells_what_was_tried_and_suggests_a_rate(inkling: Run) -> Non
     assert f"suggested learning rate: {result['suggested']:.2g}" in stdout
 
 
+def test_find_rate_tries_on_no_more_digits_than_it_may_use(inkling: Run) -> None:
+    words = ["--network", "linear 10", "--device", "cpu", "--batch-size", 101]
+    assert inkling("find-rate", *words, "--train-limit", 101)[0] == 0
+    status, _, stderr = inkling("find-rate", *words, "--train-limit", 100)
+    assert status == 1
+    assert "there are only 100 training digits" in stderr
+
+
 def test_find_rate_says_so_where_no_rate_helps(inkling: Run) -> None:
     # Shortened to nothing, a gradient teaches nothing, however large the rate.
     words = ["--network", "linear 10", "--device", "cpu", "--optimizer", "sgd", "--clip-norm", 1e-9]
@@ -129,12 +136,13 @@ def test_find_rate_says_so_where_no_rate_helps(inkling: Run) -> None:
     [
         (["gradcheck", "--preset", "no-such"], "there is no preset 'no-such'"),
         (["gradcheck", "--network", "linear 9"], "it must end with linear 10"),
-        (["gradcheck", "--seed", "-1"], "seed is -1"),
+        (["gradcheck", "--seed", "-1"], "--seed is -1"),
         (["profile", "--network", "foo"], "'foo' is no layer"),
         (["profile", "--device", "abacus"], "there is no device 'abacus'"),
         (["profile", "--steps", "0"], "--steps"),
-        (["find-rate", "--optimizer", "luck"], "optimizer is 'luck'"),
-        (["find-rate", "--batch-size", "0"], "batch size is 0"),
+        (["find-rate", "--optimizer", "luck"], "--optimizer is 'luck'"),
+        (["find-rate", "--batch-size", "0"], "--batch-size is 0"),
+        (["find-rate", "--train-limit", "0"], "--train-limit is 0"),
     ],
 )
 def test_wrong_use_ends_with_status_2_and_a_word_on_what_is_wrong(inkling: Run, words: list[str], told: str) -> None:

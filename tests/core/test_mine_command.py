@@ -98,11 +98,22 @@ def test_a_network_that_learns_on_says_what_it_was_worth_before(inkling: Run, mi
     assert result["mine_accuracy_before"] in (0.0, 1.0)
 
 
+def test_of_a_file_of_another_kind_a_few_lines_are_complained_of_and_all_are_counted(
+    inkling: Run, mine: MyDigits, tmp_path: Path
+) -> None:
+    (tmp_path / "text").write_text("word\n" * 40)
+    _, stdout, stderr = inkling("mine", "--import", tmp_path / "text", "--json")
+    # One line of the user's own is none either.
+    assert (stderr.count("is no digit"), stderr.count("\n")) == (6, 7)
+    assert "has 35 more lines that are no digits" in stderr
+    assert len(json.loads(stdout)["refused"]) == 40
+
+
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (["--mine", "0.95"], 2, "mine is 0.95; it must be from 0 to 0.9"),
-        (["--mine", "-0.1"], 2, "mine is -0.1; it must be from 0 to 0.9"),
+        (["--mine", "0.95"], 2, "--mine is 0.95; it must be from 0 to 0.9"),
+        (["--mine", "-0.1"], 2, "--mine is -0.1; it must be from 0 to 0.9"),
         (["--mine", "0.3", "--data", "fashion-mnist"], 1, "fashion-mnist"),
         (["--mine", "0.3", "--my-digits", "none.jsonl"], 1, "none.jsonl holds no digits yet"),
         (["--start", "none.safetensors"], 1, "none.safetensors is not there"),
@@ -120,4 +131,4 @@ def test_what_cannot_be_meant_is_one_sentence(
 def test_another_network_cannot_be_begun_with(inkling: Run, model: Path) -> None:
     status, _, stderr = inkling("train", "--device", "cpu", "--hidden", "9", "--start", model)
     assert (status, stderr.count("\n")) == (2, 1)
-    assert "has other layers than the one to be trained" in stderr
+    assert "--start has other layers than the network to train; add --network 'linear 32 relu, linear 10'" in stderr

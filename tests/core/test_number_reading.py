@@ -52,3 +52,15 @@ def test_what_no_answer_is_sure_of_is_a_question_mark(inkling: Run, number: tupl
     unsure = [digit["digit"] is None for digit in entry["digits"]]
     assert any(unsure)
     assert [sign == "?" for sign in entry["number"]] == unsure
+
+
+def test_how_sure_it_is_of_a_number_is_told_of_the_digits_it_knows(inkling: Run, number: tuple[Path, str]) -> None:
+    path, _ = number
+    digits = the_one_object(inkling("classify", path, "--json")[1])["files"][0]["digits"]
+    least, *_, most = sorted(digit["confidence"] for digit in digits)
+    assert least < most < 1
+    stdout = inkling("classify", path, "--threshold", most)[1]
+    (sure,) = (max(digit["probabilities"]) for digit in digits if digit["confidence"] == most)
+    assert stdout.count("?") == 2
+    assert f" (the others at least {sure:.1%})" in stdout
+    assert " ??? (I don't know any of them)" in inkling("classify", path, "--threshold", 1)[1]

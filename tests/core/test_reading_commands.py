@@ -115,7 +115,7 @@ def test_weights_too_large_for_a_precision_are_told_in_one_line(inkling: Run, la
 def test_a_precision_that_is_none_is_wrong_use(inkling: Run, precision: str) -> None:
     status, stdout, stderr = inkling("evaluate", "--json", "--precision", precision)
     assert (status, stdout) == (2, "")
-    assert stderr == f"inkling: precision is {precision!r}; choose float32 or float16 or int8 or all\n"
+    assert stderr == f"inkling: --precision is {precision!r}; choose float32 or float16 or int8 or all\n"
 
 
 def test_a_network_trained_here_was_fitted_on_the_digits_held_out(inkling: Run, model: Path, mnist: DigitSets) -> None:
@@ -194,7 +194,7 @@ def test_a_threshold_that_is_none_is_wrong_use(inkling: Run, tmp_path: Path, com
     paths = [blot(tmp_path / "blot.png")] if command == "classify" else []
     status, stdout, stderr = inkling(command, *paths, "--threshold", threshold)
     assert (status, stdout) == (2, "")
-    assert stderr == f"inkling: threshold is {threshold}; it must be from 0 to 1, such as 0.5\n"
+    assert stderr == f"inkling: --threshold is {threshold}; it must be from 0 to 1, such as 0.5\n"
 
 
 def test_hostile_numbers_in_a_file_are_as_good_as_none(

@@ -101,6 +101,26 @@ def test_a_run_broken_off_before_its_first_checkpoint_begins_again(
     assert figures(the_one_object(stdout)) == figures(the_one_object(inkling("resume", ended, "--json")[1]))
 
 
+def test_a_run_begun_with_a_network_and_broken_off_before_its_first_checkpoint_begins_with_it_again(
+    inkling: Run, ended: Path, tmp_path: Path
+) -> None:
+    network, folder = tmp_path / "network", tmp_path / "run"
+    network.write_bytes((ended / "last.safetensors").read_bytes())
+    first = the_one_object(inkling("train", *WORDS, "--start", network, "--run", folder, "--json")[1])
+    told = story(folder)
+    break_off(folder, 0)
+    network.unlink()
+    status, stdout, stderr = inkling("resume", folder, "--json")
+    assert (status, stderr) == (0, "")
+    again = the_one_object(stdout)
+    assert story(folder) == told
+    for name in ("weights_sha256", "test_accuracy", "test_accuracy_before", "train_loss"):
+        assert again[name] == first[name]
+    break_off(folder, 0)
+    (folder / "start.safetensors").unlink()
+    assert "the network that the run began with cannot be read" in refused(inkling, folder)
+
+
 def test_a_run_killed_between_its_last_checkpoint_and_its_last_word_ends_as_it_would_have(
     inkling: Run, ended: Path, copied: Path
 ) -> None:
@@ -288,6 +308,7 @@ def test_without_a_folder_the_window_s_own_runs_are_listed(
 ) -> None:
     monkeypatch.setattr(run_folder, "user_data_path", lambda *_, **__: copied.parent.parent / "none")
     assert the_one_object(inkling("runs", "--json")[1]) == {"runs": []}
+    assert inkling("runs")[:2] == (0, f"no runs are kept in {copied.parent.parent / 'none' / 'runs'}\n")
     monkeypatch.setattr(run_folder, "user_data_path", lambda *_, **__: copied.parent)
     copied.parent.joinpath("runs").mkdir()
     copied.rename(copied.parent / "runs" / "run")

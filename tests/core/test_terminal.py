@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from core.terminal import print_json, stop_on_interrupt
+from core.terminal import complain, print_json, stop_on_interrupt
 
 
 def test_an_object_is_one_line_of_stdout(capsys: pytest.CaptureFixture[str]) -> None:
@@ -14,6 +14,11 @@ def test_an_object_is_one_line_of_stdout(capsys: pytest.CaptureFixture[str]) -> 
     stdout, stderr = capsys.readouterr()
     assert (stdout.count("\n"), stderr) == (1, "")
     assert json.loads(stdout) == {"n": 3, "words": "a\nb", "none": None}
+
+
+def test_a_complaint_is_one_line_that_cannot_command_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    complain("é\x1b[2J\n\ud800 – ✎")
+    assert capsys.readouterr().err == "inkling: é�[2J�� – ✎\n"
 
 
 def test_what_json_cannot_hold_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,10 +20,10 @@ class Draws:
     """A generator whose shifts and uniform numbers are given; what it draws besides is nothing at all."""
 
     def __init__(self, shift: tuple[int, int] = (0, 0), uniform: HostArray | None = None, thickness: float = 0) -> None:
-        self._shift, self._uniform, self._thickness = shift, uniform, thickness
+        self._shift, self._uniform, self._thickness = iter(shift), uniform, thickness
 
-    def integers(self, low: int, high: int, size: int) -> HostArray:
-        return np.array(self._shift) if low < 0 else np.arange(size) % high
+    def integers(self, low: int, high: int, size: int = 1) -> Any:
+        return next(self._shift) if low < 0 else np.arange(size) % high
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> HostArray:
         assert (low, high) == (-1, 1)

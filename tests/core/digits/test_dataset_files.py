@@ -17,6 +17,7 @@ from filelock import FileLock
 from core.digits import dataset_files, published_files
 from core.digits.dataset import DatasetError, DigitSets
 from core.digits.dataset_files import (
+    arrived_bytes,
     fetch_set,
     is_here,
     load_digit_sets,
@@ -358,7 +359,7 @@ def test_an_archive_that_swells_beyond_measure_is_refused_before_it_fills_the_di
     assert not (kept / "tiny.new").exists()
 
 
-@pytest.mark.parametrize("damage", ["no archive", "cut", "flipped", "encrypted"])
+@pytest.mark.parametrize("damage", ["no archive", "cut", "flipped", "encrypted", "shifted"])
 def test_an_archive_that_cannot_be_unpacked_is_refused(
     mirror: Mirror, tmp_path: Path, files: dict[str, bytes], damage: str
 ) -> None:
@@ -369,6 +370,9 @@ def test_an_archive_that_cannot_be_unpacked_is_refused(
         del content[-30:]
     elif damage == "flipped":
         content[200:300] = bytes(byte ^ 255 for byte in content[200:300])
+    elif damage == "shifted":
+        # What the end says of the directory's place puts the first member before the file's beginning.
+        content[-6:-2] = (int.from_bytes(content[-6:-2], "little") + 50).to_bytes(4, "little")
     else:
         for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
             start = content.find(signature)
@@ -397,3 +401,16 @@ def test_a_set_that_went_bad_on_the_disk_is_not_loaded(mirror: Mirror, kept: Pat
         path.unlink()
     with pytest.raises(DatasetError, match="train-images-idx3-ubyte"):
         load_digit_sets("tiny")
+
+
+def test_what_a_download_has_brought_so_far_is_counted(mirror: Mirror, kept: Path) -> None:
+    assert arrived_bytes("tiny") == 0
+    mirror.manners = ["well", "truncating"]
+    with pytest.raises(DownloadError) as failed:
+        fetch_set("tiny")
+    assert failed.value.problem.startswith("train-labels-idx1-ubyte.gz could not be fetched (")
+    first, second, *_ = mirror.files.values()
+    assert arrived_bytes("tiny") >= len(first) + len(second) // 2
+    mirror.manners = ["well"]
+    fetch_set("tiny")
+    assert arrived_bytes("tiny") == arrived_bytes("mnist") == 0

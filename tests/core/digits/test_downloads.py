@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.digits.downloads import DIGITS, SETS, UnknownSetError, find_set
+from core.digits.downloads import DIGITS, SETS, UnknownSetError, classes_of, find_set, find_titled, shows_digits
 from tests.core.commands import ROOT
 
 TO_FETCH = [name for name in SETS if name != "mnist"]
@@ -60,3 +60,13 @@ def test_no_other_file_of_the_program_opens_an_address() -> None:
         check=True,
     )
     assert found.stdout.split() == ["core/digits/fetching.py"]
+
+
+def test_a_set_is_found_by_its_title_and_what_nobody_knows_is_taken_for_digits() -> None:
+    known = find_titled("Fashion-MNIST")
+    assert known is SETS["fashion-mnist"]
+    assert classes_of("Fashion-MNIST")[1] == "trousers"
+    assert not shows_digits("Fashion-MNIST")
+    assert find_titled("") is None
+    assert classes_of("my letters") == DIGITS
+    assert shows_digits("QMNIST")

@@ -172,6 +172,19 @@ def test_a_small_file_that_unpacks_to_very_much_is_refused_before_it_fills_the_m
     assert peak < 8 << 20
 
 
+@pytest.mark.parametrize("name", ["short", "short.gz"])
+def test_no_memory_is_taken_for_what_a_short_file_promises_and_cannot_hold(tmp_path: Path, name: str) -> None:
+    path, content = tmp_path / name, struct.pack(">4I", 2051, 2_000_000, 28, 28) + bytes(784)
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    tracemalloc.start()
+    try:
+        assert "is cut short" in refusal(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
+
+
 def test_the_smallest_set_of_one_picture_is_read(tmp_path: Path) -> None:
     path = tmp_path / "one"
     path.write_bytes(struct.pack(">4I", 2051, 1, 28, 28) + IMAGES[2].tobytes())

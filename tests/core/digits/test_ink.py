@@ -231,6 +231,29 @@ def test_more_digits_than_the_limit_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(ink_room, "MAX_DIGITS", 2)
     assert len(read_ink_file(written(tmp_path / "two.jsonl", GOOD_LINE, GOOD_LINE))) == 2
     assert "more than 2 digits" in refusal(written(tmp_path / "three.jsonl", *[GOOD_LINE] * 3))
+    assert "more than 2 digits or lines" in refusal(written(tmp_path / "blank.jsonl", GOOD_LINE, "", GOOD_LINE))
+
+
+def test_a_digit_of_more_strokes_than_the_limit_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(ink_room, "MAX_STROKES", 3)
+    lines = ['{"label": 3, "strokes": [' + ", ".join(["[[1, 2]]"] * count) + "]}" for count in (3, 4)]
+    assert len(read_ink_file(written(tmp_path / "few.jsonl", lines[0]))[0].ink.strokes) == 3
+    assert "at most 3 strokes" in refusal(written(tmp_path / "many.jsonl", lines[1]))
+
+
+@pytest.mark.parametrize("filler", [b" " * 10 + b"\n", b" " * 1000 + b"\n"])
+def test_a_small_file_that_unpacks_to_very_much_is_refused_before_all_of_it_is_read(tmp_path, filler):
+    path = tmp_path / "bomb.jsonl.gz"
+    # The rubbish behind it would be complained of, if it were come to.
+    path.write_bytes(gzip.compress(filler * (3 * 2**20 // len(filler))) + b"rubbish")
+    assert "unpacks to more than 10 times its size" in refusal(path)
+
+
+def test_ink_that_packs_well_is_read_while_it_is_short(tmp_path):
+    path = tmp_path / "alike.jsonl.gz"
+    path.write_bytes(gzip.compress(f"{GOOD_LINE}\n".encode() * 5000))
+    assert path.stat().st_size * 10 < len(GOOD_LINE) * 5000
+    assert len(read_ink_file(path)) == 5000
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\n"])

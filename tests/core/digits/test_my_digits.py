@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,17 @@ def test_another_file_is_imported_without_what_is_known_or_no_digit(mine: MyDigi
     assert (added.new, added.known, [problem.line for problem in added.problems]) == (1, 1, [3])
     assert labels(mine) == [1, 2]
     assert other.path.read_bytes() == before
+
+
+def test_reading_takes_no_more_memory_than_the_file_is_long(mine: MyDigits) -> None:
+    mine.add([digit(3, (0, 0), (1, 1))])
+    tracemalloc.start()
+    try:
+        assert labels(mine) == [3]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
 
 
 def test_an_exported_file_holds_all_digits_and_nothing_broken(mine: MyDigits, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from core.digits import picture_file
-from core.digits.picture_file import PICTURE_SUFFIXES, PictureError
+from core.digits.picture_file import PICTURE_SUFFIXES, PictureError, open_picture
 from core.digits.pictures import read_picture
 from tests.core.digits.sheets import on_paper, saved, seven
 
@@ -54,6 +54,31 @@ def test_refusing_a_huge_picture_takes_no_memory(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_no_memory_is_taken_for_what_a_damaged_length_promises(tmp_path):
+    path = tmp_path / "long.png"
+    content = png_that_claims(90, 60)
+    path.write_bytes(content[:33] + struct.pack(">I", 2**32 - 2) + b"IDAT" + zlib.compress(bytes(91 * 60)))
+    tracemalloc.start()
+    try:
+        assert open_picture(path)[1] == (90, 60)
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_longer_than_any_such_picture_is_not_even_read(tmp_path):
+    path = tmp_path / "long.png"
+    with path.open("wb") as file:
+        file.truncate(picture_file.MAX_FILE_BYTES + 1)
+    assert "is longer than 400 MB" in refusal(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are none here")
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    assert "is no file" in refusal(tmp_path / "pipe.png")
 
 
 def test_just_few_enough_pixels_are_not_the_reason(tmp_path):

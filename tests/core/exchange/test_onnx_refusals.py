@@ -132,6 +132,12 @@ def test_what_inkling_lacks_is_refused_by_its_name(
     assert why in refusal(written(tmp_path / "n.onnx", nodes(), given, opset=20))
 
 
+@pytest.mark.parametrize("kind", ["Gemm", "MatMul", "Conv", "BatchNormalization", "Reshape"])
+def test_a_layer_without_its_weights_is_refused(tmp_path: Path, kind: str) -> None:
+    sentence = refusal(written(tmp_path / "n.onnx", [node(kind, "x", "y")], {}))
+    assert f"cannot become a network: {kind} '/y/{kind}' " in sentence
+
+
 def test_a_batch_normalization_of_another_epsilon_is_refused(tmp_path: Path) -> None:
     ones = np.ones(784, np.float32)
     nodes = [
@@ -192,7 +198,9 @@ def test_metadata_that_lie_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"hello\n" * 20, b"\x08\x07", bytes(range(256))], ids=len)
 def test_what_is_no_onnx_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "n.onnx").write_bytes(content)
-    assert "is no ONNX file, or is damaged" in refusal(tmp_path / "n.onnx")
+    sentence = refusal(tmp_path / "n.onnx")
+    may_be = content.startswith(b"\x08")
+    assert ("is no ONNX file, or is damaged" if may_be else "is neither a network, ink nor ONNX") in sentence
 
 
 def test_a_file_cut_short_or_spoilt_anywhere_is_refused_or_harmless(tmp_path: Path) -> None:
