@@ -12,12 +12,14 @@ from PySide6.QtWidgets import QApplication
 from core import VERSION
 from core.device_list import list_devices
 from core.digits.dataset import DigitSets
-from core.digits.mnist import load_mnist
+from core.digits.downloads import BUILT_IN, SETS
 from core.digits.my_digits import default_file
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
+from core.training.job import TrainingJob
 from core.training.run_folder import default_runs_folder
 from gui.background_job import BackgroundJob
 from gui.closing_controller import ClosingController
+from gui.data_choice import DataChoice
 from gui.dialogs import Dialogs
 from gui.distortion_controller import DistortionController
 from gui.drawing_side import DrawingSide
@@ -49,7 +51,7 @@ class Application(QObject):
         super().__init__()
         self.window = MainWindow()
         self.dialogs = Dialogs(self.window)
-        self.data = BackgroundJob(self)
+        self.data = DataChoice(self.window, self.dialogs, self)
         self.devices = BackgroundJob(self)
         self.setup = JobSetup(self.window, self)
         self.training = TrainingController(default_runs_folder(), self)
@@ -60,7 +62,7 @@ class Application(QObject):
         self.measuring = Measuring(self.window, self.setup, self.training, self)
         self.storage = StorageController(self)
         self.files = FileController(self.network, self.storage, self.dialogs, self)
-        window, setup, training, is_free = self.window, self.setup, self.training, self.measuring.is_free
+        window, setup, training, is_free = self.window, self.setup, self.training, self._is_free
         self.mine = MyDigitsTab(default_file(), window, setup, training, self.network, self.dialogs, is_free, self)
         self.closing = ClosingController(self.training, self.files, self.dialogs, self)
         self.runs = KeptRuns(window, setup, training, self.files, self.dialogs, is_free, self)
@@ -80,7 +82,7 @@ class Application(QObject):
     def _begin(self) -> None:
         self.window.run_status.show_message(self.tr("Reading the digits…"))
         self._shipped_answers = self.network.open_shipped()
-        self.data.start(lambda cancelled: load_mnist())
+        self.data.begin()
         self.devices.start(list_devices)
         self.runs.controller.look_for_interrupted()
 
@@ -98,14 +100,20 @@ class Application(QObject):
         window.hyperparameter_form.distortion_preview.another_requested.connect(self.distortion.draw_another)
         self.distortion.previewed.connect(window.hyperparameter_form.distortion_preview.show_pictures)
 
-        self.data.done.connect(self._on_data_loaded)
+        self.data.loaded.connect(self._on_data_loaded)
+        self.data.not_loaded.connect(self.runs.on_data_not_loaded)
+        self.data.changed.connect(self._show_state)
+        self.data.changed.connect(self._on_measuring_changed)
+        self.data.notified.connect(status.show_message)
         self.data.failed.connect(status.show_problem)
+        self.runs.data_wanted.connect(self.data.choose)
         self.devices.done.connect(window.device_selector.show_devices)
         self.devices.done.connect(window.benchmark_panel.show_devices)
         self.devices.failed.connect(status.show_problem)
 
         training.state_changed.connect(self._show_state)
         training.state_changed.connect(progress.on_state_changed)
+        training.job_accepted.connect(self._on_job_accepted)
         training.job_accepted.connect(progress.on_job_accepted)
         training.job_accepted.connect(self.network.on_job_accepted)
         training.started.connect(progress.on_started)
@@ -142,8 +150,9 @@ class Application(QObject):
         self.mine.failed.connect(status.show_problem)
         self.drawing.notified.connect(status.show_message)
         self.drawing.failed.connect(status.show_problem)
-        for told in (self.mine.notified, self.mine.failed, self.drawing.notified, self.drawing.failed):
-            told.connect(progress.on_problem_told)
+        for side in (self.mine, self.drawing, self.data):
+            side.notified.connect(progress.on_problem_told)
+            side.failed.connect(progress.on_problem_told)
 
         self.runs.failed.connect(status.show_problem)
         self.runs.failed.connect(progress.on_problem_told)
@@ -155,7 +164,7 @@ class Application(QObject):
         self.network.failed.connect(status.show_problem)
         self.storage.failed.connect(status.show_problem)
 
-        window.open_data_action.triggered.connect(self._on_open_data)
+        window.open_data_action.triggered.connect(self.data.open_folder)
         window.open_network_action.triggered.connect(self.files.open)
         window.save_network_action.triggered.connect(self.files.save)
         window.quit_action.triggered.connect(window.close)
@@ -164,8 +173,13 @@ class Application(QObject):
 
     @Slot()
     def _on_train_requested(self) -> None:
-        if (job := self.setup.job()) is not None and self.measuring.is_free():
+        if (job := self.setup.job()) is not None and self._is_free():
             self.training.start(job)
+
+    @Slot(TrainingJob)
+    def _on_job_accepted(self, job: TrainingJob) -> None:
+        title = SETS[job.data].title if job.data in SETS else job.data
+        self.window.run_controls.show_data("" if job.data == BUILT_IN else title)
 
     @Slot()
     def _on_values_changed(self) -> None:
@@ -178,15 +192,23 @@ class Application(QObject):
         words = change_in_words(event.changes)
         self.window.learning_plot.add_mark(event.samples, event.epoch, event.train_seconds, words)
 
+    def _is_free(self) -> bool:
+        """Whether nothing computes, and the digits of the next run are settled."""
+        return self.measuring.is_free() and not self.data.is_reading
+
     @Slot()
     def _show_state(self) -> None:
-        state = self.training.state
-        can_train = self.measuring.is_free() and self.setup.job() is not None
+        state, is_free = self.training.state, self._is_free()
+        can_train = is_free and self.setup.job() is not None
         self.window.find_rate_action.setEnabled(can_train)
-        self.window.benchmark_panel.show_state(self.measuring.benchmark.is_running, self.measuring.is_free(), can_train)
-        self.window.my_digits_panel.allow(can_train)
-        self.window.runs_panel.allow(self.measuring.is_free(), not state.is_running)
-        self.window.recovery_bar.allow(self.measuring.is_free())
+        self.window.benchmark_panel.show_state(self.measuring.benchmark.is_running, is_free, can_train)
+        self.window.my_digits_panel.allow(can_train and self.setup.can_mix)
+        self.window.runs_panel.allow(is_free, not state.is_running)
+        self.window.recovery_bar.allow(is_free)
+        # A run learns from one set to its end, so another is not taken into use beside it.
+        may_change = not (state.is_running or self.measuring.is_running or self._leaves)
+        self.data.allow(may_change)
+        self.window.open_data_action.setEnabled(may_change)
         # Whoever leaves has waited for what ran; nothing may begin after that.
         self.drawing.allow(self.measuring.is_free() and not self._leaves)
         self.window.run_controls.show_state(state, can_train)
@@ -200,14 +222,18 @@ class Application(QObject):
     def _on_data_loaded(self, sets: DigitSets) -> None:
         for part in (self.setup, self.measuring, self.mine, self.network, self.storage, self.distortion, self.drawing):
             part.on_data_loaded(sets)
+        self.data.show(self.setup.data)
         # The last of all: a run may begin at once.
         self.training.use_data(sets)
         self._show_state()
+        self.runs.on_data_loaded()
         # A shipped network that cannot answer has just been told of; that must stay to be read.
         problem_stands, self._shipped_answers = not self._shipped_answers, True
         if not problem_stands and not self.training.state.is_running:
             locale = self.window.locale()
             words = self.tr("%1 is ready: %2 digits to learn from, %3 to be tested on. Press Train.")
+            if not self.setup.can_mix:
+                words = self.tr("%1 is ready: %2 pictures to learn from, %3 to be tested on. Press Train.")
             self.window.run_status.show_message(
                 words.replace("%1", sets.name)
                 .replace("%2", locale.toString(len(sets.train)))
@@ -221,14 +247,8 @@ class Application(QObject):
         )
 
     @Slot()
-    def _on_open_data(self) -> None:
-        folder = self.dialogs.ask_which_data_folder()
-        if folder is not None:
-            self.data.start(lambda cancelled, folder=folder: load_mnist(folder))  # type: ignore[misc]
-
-    @Slot(bool)
-    def _on_measuring_changed(self, running: bool) -> None:
-        if not running and self._leaves:
+    def _on_measuring_changed(self) -> None:
+        if self._leaves and not (self.measuring.is_running or self.data.is_running):
             self._on_close_allowed()
 
     @Slot()
@@ -238,9 +258,10 @@ class Application(QObject):
         for job in (self.data, self.devices, self.runs.controller, self.drawing):
             job.cancel()
         self.mine.finish()
-        if self.measuring.is_running:
+        if self.measuring.is_running or self.data.is_running:
             # It ends after the step it is in; the window goes at once, the program then.
             self.measuring.stop()
+            self.data.stop()
             self.window.hide()
             return
         self.window.allow_close()

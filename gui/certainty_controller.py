@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from core.device import Device, HostArray
 from core.digits.dataset import DigitSets, split
+from core.digits.downloads import classes_of
 from core.predictor import Predictor, calibrated
 from core.training.calibration import Calibration, coverage_at
 from core.training.evaluation import EVALUATION_BATCH
@@ -56,6 +57,7 @@ class CertaintyController(QObject):
     def on_data_loaded(self, sets: DigitSets) -> None:
         self._sets = sets
         self._is_fitted = False
+        self.unknown.emit()
         self._start()
 
     def allow(self, free: bool) -> None:
@@ -76,13 +78,19 @@ class CertaintyController(QObject):
         self._job.cancel()
 
     def _start(self) -> None:
-        if self._model is None or self._sets is None or not self._is_free:
+        if self._model is None or self._sets is None or not self._is_free or not self._means_the_same():
             self._job.drop()
             return
         if self._is_fitted:
             return
         model, sets = self._model, self._sets
         self._job.start(lambda cancelled: _certainty(model, sets, cancelled))
+
+    def _means_the_same(self) -> bool:
+        """Whether the network can be measured at all on the set in use: a dress is no wrong answer to a 3."""
+        assert self._model is not None
+        assert self._sets is not None
+        return classes_of(self._model.facts.get("trained_on", "")) == classes_of(self._sets.name)
 
     @Slot(object)
     def _on_done(self, certainty: Certainty | None) -> None:

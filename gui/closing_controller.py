@@ -1,6 +1,7 @@
 """The way out: ask, stop, wait, save, close; never hanging, and never losing a trained network without a word.
 
-A run that is kept in its folder loses nothing: it is asked whether to stop it, and its network needs no saving.
+A run that is kept in its folder loses nothing: it is asked whether to stop it, and its network needs no saving. Where
+it ends by itself while that is asked, the question is another.
 """
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -27,7 +28,7 @@ class ClosingController(QObject):
         self._training, self._files, self._dialogs = training, files, dialogs
         self._asking = False
         self._waiting_to: Keep | None = None
-        self._promised = False
+        self._promised = self._is_overtaken = False
         training.state_changed.connect(self._on_state_changed)
 
     @Slot()
@@ -39,10 +40,10 @@ class ClosingController(QObject):
         if not running and not self._files.has_unsaved:
             self.close_allowed.emit()
             return
-        self._asking = True
         self._promised = running and self._training.is_kept
-        answer = self._dialogs.ask_before_closing(running, self._promised)
-        self._asking = False
+        answer = self._ask(running, self._promised)
+        if self._is_overtaken and answer is Keep.STAY:
+            answer = self._ask(False, not self._files.has_unsaved)
         if answer is Keep.STAY:
             return
         # The run may have ended by itself while the question was open.
@@ -52,9 +53,19 @@ class ClosingController(QObject):
         else:
             self._leave(answer)
 
+    def _ask(self, running: bool, kept: bool) -> Keep:
+        self._asking, self._is_overtaken = True, False
+        answer = self._dialogs.ask_before_closing(running, kept)
+        self._asking = False
+        return answer
+
     @Slot(TrainingState)
     def _on_state_changed(self, state: TrainingState) -> None:
-        if state is TrainingState.IDLE and self._waiting_to is not None:
+        if state is TrainingState.IDLE and self._asking:
+            # What was asked about is over: nothing is left to be stopped.
+            self._is_overtaken = True
+            self._dialogs.withdraw()
+        elif state is TrainingState.IDLE and self._waiting_to is not None:
             answer, self._waiting_to = self._waiting_to, None
             if self._promised and self._files.has_unsaved:
                 # Its end could not be written: that was not known when it was asked.

@@ -28,6 +28,7 @@ class Dialogs:
 
     def __init__(self, window: QWidget) -> None:
         self._window = window
+        self._question: QMessageBox | None = None
 
     def ask_how_to_store(self, measured: SignalInstance, measured_on: str) -> str | None:
         """One of STORAGE_PRECISIONS; `measured` brings StorageFigures, from the digits that `measured_on` names."""
@@ -73,6 +74,13 @@ class Dialogs:
         title = _tr("Open a folder with the four IDX files of MNIST, Fashion-MNIST or a set of that form")
         name = QFileDialog.getExistingDirectory(self._window, title, str(user_documents_path()))
         return Path(name) if name else None
+
+    def ask_which_data_files(self, title: str) -> list[Path]:
+        """Where the set called `title` lies: its files, one of them for the folder they are in, or archives."""
+        words = _tr("Open %1: its four files, one of them, or an archive").replace("%1", title)
+        kinds = _tr("Sets (*ubyte* *idx* *.gz *.zip);;All files (*)")
+        names, _ = QFileDialog.getOpenFileNames(self._window, words, str(user_documents_path()), kinds)
+        return [Path(name) for name in names]
 
     def ask_for_note(self, note: str) -> str | None:
         """What to write beside a run in place of `note`."""
@@ -140,7 +148,7 @@ class Dialogs:
         )
 
     def ask_before_closing(self, training: bool, kept: bool = False) -> Keep:
-        """Whether to save, discard or stay, when a network is in training, or trained and not saved.
+        """Whether to save, discard or stay, when a network is in training, or has just been trained.
 
         A run that is `kept` loses nothing: there DISCARD closes, and there is nothing to SAVE.
         """
@@ -158,12 +166,24 @@ class Dialogs:
                 _tr("It can be stopped here and saved as it stands, or given up."),
                 (_tr("Stop and save…"), _tr("Stop without saving"), _tr("Go on training")),
             )
+        if kept:
+            return self._ask(
+                _tr("Close Inkling"),
+                _tr("The training has ended by itself."),
+                _tr("The run and its network are kept; in the tab Runs they are found again."),
+                ("", _tr("Close"), _tr("Stay")),
+            )
         return self._ask(
             _tr("Close Inkling"),
             _tr("The network you trained is not saved."),
             _tr("Closing without saving loses it."),
             (_tr("Save…"), _tr("Close without saving"), _tr("Stay")),
         )
+
+    def withdraw(self) -> None:
+        """Close the question that is open, if one is that STAY answers; STAY is its answer."""
+        if self._question is not None:
+            self._question.reject()
 
     def _ask(self, title: str, text: str, consequence: str, answers: tuple[str, str, str]) -> Keep:
         """One question with a button for SAVE, if it has a text, for DISCARD and for STAY; Escape stays."""
@@ -177,6 +197,8 @@ class Dialogs:
         stay = question.addButton(answers[2], QMessageBox.ButtonRole.RejectRole)
         question.setDefaultButton(save or stay)
         question.setEscapeButton(stay)
+        self._question = question
         question.exec()
+        self._question = None
         clicked = question.clickedButton()
         return Keep.SAVE if save is not None and clicked is save else Keep.DISCARD if clicked is discard else Keep.STAY

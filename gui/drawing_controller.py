@@ -41,6 +41,7 @@ class DrawingController(QObject):
         self._selected: int | None = None
         self._is_picked = False
         self._count = 0
+        self._is_whole = False
         self._recipe = Recipe()
         self._move = (0, 0)
         self._predictor: Predictor | None = None
@@ -49,6 +50,11 @@ class DrawingController(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(ANSWER_INTERVAL_MS)
         self._timer.timeout.connect(self._answer)
+
+    def read_whole(self, is_whole: bool) -> None:
+        """Whether all that is drawn is one thing: only digits stand side by side as a number."""
+        self._is_whole = is_whole
+        self._answer_soon()
 
     def use_predictor(self, predictor: Predictor) -> None:
         """Let this network answer from now on."""
@@ -122,7 +128,7 @@ class DrawingController(QObject):
     @Slot()
     def _answer(self) -> None:
         # Only the digit in the making is drawn afresh; its strokes are others, those of its neighbours the same.
-        self._ways = {ink: self._ways.get(ink) or trace(ink, self._recipe) for ink in split_ink(self._ink)}
+        self._ways = {ink: self._ways.get(ink) or trace(ink, self._recipe) for ink in self._parts()}
         pictures = self._finished or tuple(way.picture for way in self._ways.values())
         if pictures:
             self._show([self._read(moved(picture, *self._move)) for picture in pictures])
@@ -131,6 +137,12 @@ class DrawingController(QObject):
             self.number_read.emit(None)
             self.answered.emit(None, None)
             self.traced.emit(None, None)
+
+    def _parts(self) -> Sequence[Ink]:
+        """The drawing, digit by digit."""
+        if self._is_whole:
+            return () if self._ink.is_empty else (self._ink,)
+        return split_ink(self._ink)
 
     def _show(self, digits: Sequence[ReadDigit]) -> None:
         if len(digits) != self._count:

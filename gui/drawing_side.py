@@ -3,6 +3,7 @@
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DigitSets
+from core.digits.downloads import PublishedSet, classes_of, shows_digits
 from core.training.model_file import Model
 from gui.certainty_controller import Certainty, CertaintyController
 from gui.dialogs import Dialogs
@@ -34,6 +35,7 @@ class DrawingSide(QObject):
 
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
+        self._panel.show_labels(classes_of(sets.name))
         for part in (self._examples, self._nearest, self._certainty):
             part.on_data_loaded(sets)
 
@@ -58,6 +60,7 @@ class DrawingSide(QObject):
         drawing.number_read.connect(panel.show_number)
         drawing.answered.connect(panel.show_answer)
         drawing.traced.connect(panel.show_way)
+        network.learned_from.connect(self._on_learned_from)
         network.predictor_changed.connect(drawing.use_predictor)
         network.weights_changed.connect(drawing.use_weights)
         network.named.connect(panel.show_network_name)
@@ -88,10 +91,19 @@ class DrawingSide(QObject):
         panel.certainty.threshold_changed.connect(drawing.set_threshold)
 
     def _model(self) -> Model | None:
-        return self._network.model
+        """The network that answers, if it can tell digits from what lies around them in a picture."""
+        model = self._network.model
+        return model if model is not None and shows_digits(model.facts.get("trained_on", "")) else None
+
+    @Slot(object)
+    def _on_learned_from(self, published: PublishedSet) -> None:
+        self._panel.show_meanings(published.title, published.classes)
+        self.controller.read_whole(not published.shows_digits)
 
     @Slot(object)
     def _on_certainty_fitted(self, certainty: Certainty) -> None:
         self.controller.use_calibration(certainty.calibration)
         threshold = certainty.calibration.threshold
         self._panel.certainty.show_certainty(threshold, certainty.coverage, certainty.accuracy)
+        # What is shown is what holds: no bar may pass the line and still be no answer.
+        self.controller.set_threshold(self._panel.certainty.threshold)

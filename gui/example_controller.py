@@ -5,6 +5,7 @@ import random
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import Dataset, DigitSets
+from core.digits.downloads import DIGITS, classes_of
 from gui.ink_history import PrintedDigit
 
 
@@ -17,10 +18,11 @@ class ExampleController(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._test: Dataset | None = None
+        self._classes = DIGITS
 
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
-        self._test = sets.test
+        self._test, self._classes = sets.test, classes_of(sets.name)
         self.ready.emit()
 
     @Slot()
@@ -34,4 +36,5 @@ class ExampleController(QObject):
         """The test digit of this number, from 0; after the last one comes the first."""
         if self._test is not None:
             place = number % len(self._test)
-            self.chosen.emit(PrintedDigit(self._test.images[place], int(self._test.labels[place]), place))
+            label = int(self._test.labels[place])
+            self.chosen.emit(PrintedDigit(self._test.images[place], label, place, self._classes))

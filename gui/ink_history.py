@@ -9,16 +9,21 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from core.device import HostArray
+from core.digits.downloads import DIGITS
 from core.digits.ink import Ink, Stroke
 
 
 @dataclass(frozen=True, eq=False)
 class PrintedDigit:
-    """A digit of a data set laid on the sheet: `picture` uint8 (28, 28), its `label` and its `number` in the set."""
+    """A digit of a data set laid on the sheet: `picture` uint8 (28, 28), its `label` and its `number` in the set.
+
+    `classes`: what the set's labels stand for, which are digits or not.
+    """
 
     picture: HostArray
     label: int
     number: int
+    classes: tuple[str, ...] = DIGITS
 
 
 @dataclass(frozen=True, eq=False)

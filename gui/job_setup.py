@@ -9,7 +9,7 @@ from dataclasses import replace
 from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
 from core.digits.dataset import DigitSets
-from core.digits.downloads import SETS
+from core.digits.downloads import find_titled, shows_digits
 from core.training.hyperparameters import Hyperparameters
 from core.training.job import TrainingJob
 from core.training.presets import find_preset
@@ -27,6 +27,8 @@ class JobSetup(QObject):
         self._form = window.hyperparameter_form
         self._shows_run = False
         self.data = ""
+        self.can_mix = True
+        """Whether the set in use shows digits, so that others can be among them."""
         self._presets.preset_selected.connect(self._on_preset_selected)
         self._form.values_changed.connect(self._on_values_changed)
 
@@ -37,7 +39,10 @@ class JobSetup(QObject):
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
         """Jobs are on these digits from now on: known by name, or those of some folder by what that is called."""
-        self.data = next((known.name for known in SETS.values() if known.title == sets.name), sets.name)
+        published = find_titled(sets.name)
+        self.data = sets.name if published is None else published.name
+        self.can_mix = shows_digits(sets.name)
+        self._form.allow_ink(self.can_mix)
 
     def job(self) -> TrainingJob | None:
         """The job; None while something in the form is invalid."""

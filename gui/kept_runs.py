@@ -6,6 +6,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from core.digits.dataset_files import is_here
+from core.digits.downloads import SETS
 from core.training.job import TrainingJob
 from core.training.ledger import RunSummary
 from core.training.run_folder import LAST
@@ -23,10 +25,12 @@ from gui.widgets.run_texts import run_name
 class KeptRuns(QObject):
     """`settings_changed` when the folder is another, or a run is not to be offered again; `failed` carries a sentence.
 
-    Nothing begins unless `is_free` says so.
+    `data_wanted` carries the name of the set that a run learned from, which is another than the one in use. Nothing
+    begins unless `is_free` says so.
     """
 
     settings_changed = Signal()
+    data_wanted = Signal(str)
     failed = Signal(str)
 
     def __init__(
@@ -44,6 +48,7 @@ class KeptRuns(QObject):
         self._files, self._dialogs, self._is_free = files, dialogs, is_free
         self.controller = RunsController(training.runs_folder, dialogs, self)
         self._offered: RunSummary | None = None
+        self._waiting: tuple[RunSummary, Callable[[RunSummary], None]] | None = None
         self._connect()
 
     def use_folder(self, folder: Path) -> None:
@@ -86,9 +91,20 @@ class KeptRuns(QObject):
             self._offered = run
             self._window.recovery_bar.offer(run)
 
+    def on_data_loaded(self) -> None:
+        """Another set is in use; a run that waited for just that begins."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None and waiting[0].info is not None and waiting[0].info.job.data == self._setup.data:
+            run, begin = waiting
+            begin(run)
+
+    @Slot()
+    def on_data_not_loaded(self) -> None:
+        self._waiting = None
+
     @Slot(RunSummary)
     def _on_continue_requested(self, run: RunSummary) -> None:
-        if (job := self._job_of(run)) is None:
+        if (job := self._job_of(run, self._on_continue_requested)) is None:
             return
         if self._offered is not None and self._offered.path == run.path:
             self._offered = None
@@ -96,20 +112,36 @@ class KeptRuns(QObject):
 
     @Slot(RunSummary)
     def _on_repeat_requested(self, run: RunSummary) -> None:
-        if (job := self._job_of(run)) is not None:
+        if (job := self._job_of(run, self._on_repeat_requested)) is not None:
             self._training.start(self._setup.show(job))
 
-    def _job_of(self, run: RunSummary) -> TrainingJob | None:
-        """What `run` was to do, with its curves in sight; None, and the reason told, if it cannot be done now."""
+    def _job_of(self, run: RunSummary, begin: Callable[[RunSummary], None]) -> TrainingJob | None:
+        """What `run` was to do, with its curves in sight; None, and the reason told, if it cannot be done now.
+
+        If its set is here but not in use, it is asked for, and `begin` is called again once it is.
+        """
         if run.info is None or not self._is_free():
             return None
         job = run.info.job
         if job.data != self._setup.data:
-            words = self.tr("This run learned from %1, which is not open: open that first.")
-            self.failed.emit(words.replace("%1", job.data))
+            self._ask_for(job.data, (run, begin))
             return None
         self._window.tabs.setCurrentIndex(0)
         return replace(job, device_key=run.device_key or job.device_key)
+
+    def _ask_for(self, data: str, waiting: tuple[RunSummary, Callable[[RunSummary], None]]) -> None:
+        if data not in SETS:
+            words = self.tr("This run learned from %1, which is not open: open that first.")
+            self.failed.emit(words.replace("%1", data))
+            return
+        here = is_here(data)
+        self._waiting = waiting if here else None
+        self.data_wanted.emit(data)
+        if not here:
+            words = self.tr(
+                "This run learned from %1, which is not on this machine: get it under Data, then try again."
+            )
+            self.failed.emit(words.replace("%1", SETS[data].title))
 
     @Slot(RunSummary)
     def _on_use_requested(self, run: RunSummary) -> None:
@@ -138,6 +170,7 @@ class KeptRuns(QObject):
         if self._offered is not None:
             self._on_left(self._offered)
         self._window.recovery_bar.withdraw()
+        self._waiting = None
 
     @Slot(RunGoesOn)
     def _on_went_on(self, event: RunGoesOn) -> None:

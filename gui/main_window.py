@@ -37,6 +37,7 @@ _SMALLEST_SIZE = (1024, 600)
 _FORM_WIDTH_PX = 292
 _PANEL_WIDTH_PX = 300
 _SMALLEST_CENTRE_PX = 440
+_SMALLEST_SIDE_PX = 220
 
 
 class MainWindow(QMainWindow):
@@ -124,6 +125,7 @@ class MainWindow(QMainWindow):
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.SPACING)
         for widget in (_card(self.hyperparameter_form), _card(self.tabs), _card(_scrolling(self.drawing_panel))):
+            widget.setMinimumWidth(_SMALLEST_SIDE_PX)
             splitter.addWidget(widget)
         splitter.setStretchFactor(1, 1)
         around = QWidget()

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QLocale, QObject, QTimer, Signal, Slot
 
 from core.digits.dataset import DigitSets
+from core.digits.downloads import shows_digits
 from core.digits.mixture import can_hold_out
 from core.training.events import TrainingEnded
 from core.training.hyperparameters import RANGES
@@ -59,6 +60,7 @@ class MyDigitsTab(QObject):
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
         self._data_name = sets.name
+        self._panel.show_data(sets.name, shows_digits(sets.name))
 
     def finish(self) -> None:
         """Do what still has to be done to the file, and nothing else."""
@@ -75,6 +77,7 @@ class MyDigitsTab(QObject):
         mine.undo_changed.connect(panel.allow_undo)
         mine.notified.connect(self.notified)
         mine.failed.connect(self.failed)
+        mine.failed.connect(panel.show_failure)
 
         panel.shown.connect(mine.refresh)
         panel.relabel_requested.connect(mine.relabel)
@@ -91,7 +94,9 @@ class MyDigitsTab(QObject):
         training.job_accepted.connect(self._on_job_accepted)
 
     def _model(self) -> Model | None:
-        return self._network.model
+        """The network that answers, if it reads digits."""
+        model = self._network.model
+        return model if model is not None and shows_digits(model.facts.get("trained_on", "")) else None
 
     @Slot(OwnDigits)
     def _on_listed(self, own: OwnDigits) -> None:

@@ -34,6 +34,9 @@ class NearestController(QObject):
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
         self._data = sets.train
+        # What was found among the others is labelled as they are.
+        self._job.drop()
+        self.found.emit(None, None)
         self._look_soon()
 
     @Slot(object, object)

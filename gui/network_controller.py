@@ -12,6 +12,7 @@ from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
 from core.device import Device
 from core.digits.dataset import DigitSets
+from core.digits.downloads import BUILT_IN, SETS, PublishedSet, find_titled
 from core.predictor import Predictor
 from core.training.events import Evaluated, HyperparametersChanged, TrainingEnded, Weights, WeightsPublished
 from core.training.job import TrainingJob
@@ -22,6 +23,8 @@ class NetworkController(QObject):
     """Emits the predictor to use, or new weights for it, and the words that name the network which answers."""
 
     predictor_changed = Signal(object)
+    learned_from = Signal(object)
+    """The PublishedSet whose classes the next predictor answers with: MNIST, where its own is not known."""
     weights_changed = Signal(object)
     settled = Signal(object)
     """The network that answers, a Model, once its weights will not change; None as soon as they may."""
@@ -77,8 +80,9 @@ class NetworkController(QObject):
         model = model or self._model
         if model is None:
             return f"network{SUFFIX}"
-        accuracy = model.test_accuracy
-        return model.preset + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + SUFFIX
+        accuracy, published = model.test_accuracy, _learned_from(model)
+        name = model.preset if published.is_built_in else f"{model.preset}-{published.name}"
+        return name + ("" if accuracy is None else f"-{accuracy * 100:.2f}") + SUFFIX
 
     def read_file(self, path: Path) -> Model | None:
         """The network in this file; None, and the reason told, if it is not sound."""
@@ -153,6 +157,7 @@ class NetworkController(QObject):
             self.weights_changed.emit(weights)
         else:
             self.settled.emit(None)
+            self.learned_from.emit(_learned_from(fresh))
             self.predictor_changed.emit(_predictor(fresh))
         self.named.emit(words)
         self.can_save_changed.emit(True)
@@ -171,6 +176,7 @@ class NetworkController(QObject):
         if (model := self.read_file(path)) is None:
             return False
         self._model, self._unsaved, self._answering_run = model, False, -1
+        self.learned_from.emit(_learned_from(model))
         self.predictor_changed.emit(_predictor(model))
         self.settled.emit(model)
         self._name(words, model.test_accuracy)
@@ -178,9 +184,15 @@ class NetworkController(QObject):
         return True
 
     def _name(self, words: str, accuracy: float | None) -> None:
-        if accuracy is not None:
-            words += f" ({QLocale().toString(accuracy * 100, 'f', 2)} %)"
+        if accuracy is not None and self._model is not None:
+            published, percent = _learned_from(self._model), f"{QLocale().toString(accuracy * 100, 'f', 2)} %"
+            of_which = self.tr("%1 of %2").replace("%2", published.title).replace("%1", percent)
+            words += f" ({percent if published.is_built_in else of_which})"
         self.named.emit(words)
+
+
+def _learned_from(model: Model) -> PublishedSet:
+    return find_titled(model.facts.get("trained_on", "")) or SETS[BUILT_IN]
 
 
 def _predictor(model: Model) -> Predictor:

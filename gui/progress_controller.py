@@ -47,7 +47,7 @@ class ProgressController(QObject):
         self._latest: StepsCompleted | None = None
         self._busy_seconds = 0.0
         self._busy_since = 0.0
-        self._steps_before = 0
+        self._before: StepsCompleted | None = None
         self._quiet_until = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(STATUS_INTERVAL_MS)
@@ -78,8 +78,10 @@ class ProgressController(QObject):
     @Slot(TrainingStarted)
     def on_started(self, event: TrainingStarted) -> None:
         self._plan = event
-        # A run that goes on has told by now what it did before.
-        self._steps_before = 0 if self._latest is None else self._latest.step
+        # A run that goes on has told by now what it did before, maybe on another day and device: only what follows
+        # says how fast it is.
+        self._before = self._latest
+        self._busy_seconds, self._busy_since = 0.0, self._clock()
 
     @Slot(RunNotKept)
     def on_not_kept(self, event: RunNotKept) -> None:
@@ -172,7 +174,7 @@ class ProgressController(QObject):
         epochs = self._job.hyperparameters.epochs
         parts = [
             doing.replace("%1", self._plan.device_name),
-            self.tr("%1 digits/s").replace("%1", _whole(self._latest.samples / self._latest.train_seconds)),
+            self.tr("%1 digits/s").replace("%1", self._speed()),
             self.tr("epoch %1 of %2")
             .replace("%1", _whole(min(int(self._latest.epoch) + 1, epochs)))
             .replace("%2", _whole(epochs)),
@@ -182,11 +184,21 @@ class ProgressController(QObject):
             self.message_changed.emit(" · ".join(parts))
         self.progress_changed.emit(done)
 
+    def _speed(self) -> str:
+        """Digits a second of the steps of this session."""
+        assert self._latest is not None
+        samples, seconds = self._latest.samples, self._latest.train_seconds
+        if self._before is not None:
+            samples, seconds = samples - self._before.samples, seconds - self._before.train_seconds
+        return _whole(samples / seconds) if samples > 0 and seconds > 0 else "…"
+
     def _time_left(self) -> str:
         """As long as the steps of this session took, for those still to come."""
         assert self._latest is not None
         assert self._plan is not None
-        done, left = self._latest.step - self._steps_before, self._plan.total_steps - self._latest.step
+        done, left = self._latest.step, self._plan.total_steps - self._latest.step
+        if self._before is not None:
+            done -= self._before.step
         return _duration(self._busy_now() * max(left, 0) / done) if done > 0 else "…"
 
     def _busy_now(self) -> float:

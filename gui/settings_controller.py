@@ -20,6 +20,7 @@ class SettingsController(QObject):
     ) -> None:
         super().__init__(parent)
         self._file, self._window, self._runs, self._runs_folder = SettingsFile(path), window, runs, runs_folder
+        self._widths: tuple[int, ...] = ()
 
     def restore(self) -> None:
         """Put the window as it was left; before it is shown."""
@@ -35,10 +36,14 @@ class SettingsController(QObject):
     def keep(self) -> None:
         """Write down how the window stands."""
         window, runs = self._window, self._runs.controller
+        widths = tuple(window.splitter.sizes())
+        # Out of sight nothing need be laid out, and then these say nothing.
+        if window.isVisible() and all(widths):
+            self._widths = widths
         self._file.write(
             Settings(
                 geometry=bytes(window.saveGeometry().data()),
-                splitter=tuple(window.splitter.sizes()),
+                splitter=self._widths,
                 tab=window.tabs.currentIndex(),
                 device=window.device_selector.selected_key(),
                 preset=window.preset_selector.selected_name(),
@@ -62,8 +67,10 @@ class SettingsController(QObject):
 
     def _show(self, settings: Settings) -> None:
         window = self._window
-        if len(settings.splitter) == window.splitter.count():
+        # A pane of no width could not be brought back by hand.
+        if len(settings.splitter) == window.splitter.count() and all(settings.splitter):
             window.splitter.setSizes(list(settings.splitter))
+            self._widths = settings.splitter
         if 0 <= settings.tab < window.tabs.count():
             window.tabs.setCurrentIndex(settings.tab)
         if settings.preset in PRESETS:

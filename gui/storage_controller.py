@@ -6,6 +6,7 @@ from functools import partial
 from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
 from core.digits.dataset import Dataset, DigitSets
+from core.digits.downloads import classes_of
 from core.predictor import Predictor
 from core.training.evaluation import accuracy_of
 from core.training.model_file import Model, as_stored, file_size
@@ -23,6 +24,7 @@ class StorageController(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._sets: DigitSets | None = None
+        self._can_measure = True
         self._waiting: list[Callable[[Callable[[], bool]], StorageFigures]] = []
         self._job = BackgroundJob(self)
         self._job.done.connect(self._on_done)
@@ -30,8 +32,8 @@ class StorageController(QObject):
 
     @property
     def measured_on(self) -> str:
-        """A sentence that names the digits the accuracies come from; empty as long as there are none."""
-        if self._sets is None:
+        """A sentence that names the digits the accuracies come from; empty where none suit the network."""
+        if self._sets is None or not self._can_measure:
             return ""
         words = self.tr("Accuracy on the %1 test digits of %2, and by how many points it differs from float32.")
         return words.replace("%1", QLocale().toString(len(self._sets.test))).replace("%2", self._sets.name)
@@ -43,7 +45,9 @@ class StorageController(QObject):
     def start(self, model: Model) -> None:
         """Look at `model` from now on."""
         self._waiting = [partial(_figures, model, precision, None) for precision in STORAGE_PRECISIONS]
-        if self._sets is not None:
+        name = "" if self._sets is None else self._sets.name
+        self._can_measure = classes_of(model.facts.get("trained_on", "")) == classes_of(name)
+        if self._sets is not None and self._can_measure:
             test = self._sets.test
             self._waiting += [partial(_figures, model, precision, test) for precision in STORAGE_PRECISIONS]
         self._next()

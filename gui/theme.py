@@ -20,6 +20,8 @@ MARGIN = 12
 RADIUS = 6
 _STYLESHEET = Path(__file__).with_name("theme.qss")
 """What Qt draws itself, in Qt's own language, with the names of colours and measures where those belong."""
+_CHECKS = (_STYLESHEET.with_name("check_light.svg"), _STYLESHEET.with_name("check_dark.svg"))
+"""The mark of a ticked box, in the `on_accent` of either scheme."""
 
 LINE_WIDTH_PX = 1
 CURVE_WIDTH_PX = 1.5
@@ -267,5 +269,7 @@ def _stylesheet(scheme: Colours) -> str:
         "down_off": _arrow("top", scheme.window),
         "up_off": _arrow("bottom", scheme.window),
     }
+    # A mark cannot be put together so: Qt paints it anew from these lines at every scale.
+    check = _CHECKS[scheme is DARK].as_posix()
     template = Template(_STYLESHEET.read_text("utf-8"))
-    return template.substitute(vars(scheme), radius=RADIUS, card_radius=RADIUS + 2, **arrows)
+    return template.substitute(vars(scheme), radius=RADIUS, card_radius=RADIUS + 2, check=check, **arrows)

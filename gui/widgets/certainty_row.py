@@ -11,9 +11,13 @@ from gui.widgets.control_names import name_controls
 
 
 class CertaintyRow(QWidget):
-    """Emits `threshold_changed(0..1)`, below which the network says that it does not know; hidden until it can."""
+    """Emits `threshold_changed(0..1)`, below which the network says that it does not know; hidden until it can.
+
+    `threshold_shown` also when nobody has moved it; 0 where there is none.
+    """
 
     threshold_changed = Signal(float)
+    threshold_shown = Signal(float)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,7 +27,9 @@ class CertaintyRow(QWidget):
         self._slider.setRange(0, 100)
         explanation = self.tr(
             "How sure the network must be to answer. Higher, it keeps silent about more scribbles and about more "
-            "digits too; what it still says is right more often. It starts where 99 of 100 digits are answered."
+            "digits too; what it still says is right more often. It starts where 99 of 100 digits are answered. The "
+            "dotted line across the bars shows the place.\nBelow: how many of the test digits get an answer, and how "
+            "many of these answers are right."
         )
         name_controls([(self._slider, "certaintySlider", self.tr("Least certainty of an answer"), explanation)])
         self._percent = QLabel()
@@ -48,7 +54,7 @@ class CertaintyRow(QWidget):
         policy = self.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.setSizePolicy(policy)
-        self._effect.setMinimumHeight(2 * self._effect.fontMetrics().lineSpacing())
+        self._effect.setMinimumHeight(self._effect.fontMetrics().lineSpacing())
         self.show_nothing()
 
     @Slot()
@@ -56,6 +62,12 @@ class CertaintyRow(QWidget):
         """Nothing is known about the network that answers; it always answers."""
         self._coverage = self._accuracy = None
         self.setVisible(False)
+        self.threshold_shown.emit(0.0)
+
+    @property
+    def threshold(self) -> float:
+        """Where the slider stands, 0..1."""
+        return self._slider.value() / 100
 
     def show_certainty(self, threshold: float, coverage: HostArray, accuracy: HostArray) -> None:
         """Offer the choice, beginning with `threshold`; the arrays (101,), 0..1, tell what each per cent would do."""
@@ -66,11 +78,13 @@ class CertaintyRow(QWidget):
         self._slider.blockSignals(False)
         self._show()
         self.setVisible(True)
+        self.threshold_shown.emit(self.threshold)
 
     @Slot(int)
     def _on_moved(self, percent: int) -> None:
         self._show()
-        self.threshold_changed.emit(percent / 100)
+        self.threshold_shown.emit(self.threshold)
+        self.threshold_changed.emit(self.threshold)
 
     def _show(self) -> None:
         percent = self._slider.value()
@@ -82,7 +96,7 @@ class CertaintyRow(QWidget):
         if math.isnan(right):
             self._effect.setText(self.tr("No test digit would be answered."))
             return
-        words = self.tr("Answers %1 % of the test digits, %2 % of these right.")
+        words = self.tr("Test set: %1 % answered, %2 % right.")
         self._effect.setText(
             words.replace("%1", number(covered * 100, "f", 1)).replace("%2", number(right * 100, "f", 2))
         )

@@ -1,9 +1,9 @@
-"""All points of one learning curve, and quickly the few of them that are worth drawing.
+"""The points of one learning curve, and quickly the few of them that are worth drawing.
 
-A room of its own because a run may report a million points while a plot is a thousand pixels wide. Nothing is ever
-forgotten; what is thinned is thinned for the screen only, and choosing it takes as long for a million points as for a
-thousand: above the points stands a pyramid, each level of which keeps the lowest and the highest of every two places
-of the level below.
+A room of its own because a run may report a million points while a plot is a thousand pixels wide. Of more than
+`MOST_POINTS` those are forgotten that no plot would show, the same share of them in every part of the run; the run's
+folder keeps all. What is left is thinned for the screen, as fast for many points as for few: above them stands a
+pyramid, each level of which keeps the lowest and the highest of every two places of the level below.
 """
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.device import HostArray
 AXES = ("samples", "epoch", "seconds")
 METRICS = ("accuracy", "loss")
 COLUMNS = AXES + METRICS
+MOST_POINTS = 2**15
 _BUCKETS = 500
 _FIRST_CAPACITY = 256
 
@@ -24,6 +25,9 @@ class CurveHistory:
         self._columns = {name: _GrowingArray(np.float64) for name in COLUMNS}
         self._pyramids = {name: _Pyramid() for name in METRICS}
         self._best: dict[str, int] = {}
+        # Which of all points each one was.
+        self._numbers = _GrowingArray(np.int64)
+        self._told = 0
 
     def __len__(self) -> int:
         return len(self._columns["samples"].values)
@@ -33,8 +37,12 @@ class CurveHistory:
         point = (samples, epoch, seconds, accuracy, loss)
         if not np.isfinite(point).all():
             return
+        if len(self) == MOST_POINTS:
+            self._forget_some()
         for name, value in zip(COLUMNS, point, strict=True):
             self._columns[name].append(value)
+        self._numbers.append(self._told)
+        self._told += 1
         newest = len(self) - 1
         best_accuracy = self._best.setdefault("accuracy", newest)
         if accuracy > self.values("accuracy")[best_accuracy]:
@@ -44,7 +52,7 @@ class CurveHistory:
             self._best["loss"] = newest
 
     def values(self, name: str) -> HostArray:
-        """One of `COLUMNS`, float64 (points,); a view, to be read and not kept."""
+        """One of `COLUMNS`, float64 (points,); a view, to be read and not kept: the next point may change it."""
         return self._columns[name].values
 
     def best(self, metric: str) -> int:
@@ -81,6 +89,21 @@ class CurveHistory:
         values = self.values(metric)[self.worth_drawing(axis, metric, low, high)]
         return float(values.min()), float(values.max())
 
+    def _forget_some(self) -> None:
+        """Of every stretch of the run, each as long as the others, keep the peaks and valleys: half of all at most."""
+        numbers = self._numbers.values
+        stretches = numbers * (MOST_POINTS // 8) // self._told
+        starts = np.flatnonzero(np.diff(stretches, prepend=-1))
+        kept = [np.array([0, len(self) - 1])]
+        for values in (self.values(metric) * sign for metric in METRICS for sign in (1, -1)):
+            # Stretch by stretch, and the lowest first; the earliest of equals.
+            kept.append(np.lexsort((values, stretches))[starts])
+        points = np.unique(np.concatenate(kept))
+        for array in (*self._columns.values(), self._numbers):
+            array.keep(points)
+        self._best = {metric: int(np.searchsorted(points, best)) for metric, best in self._best.items()}
+        self._pyramids = {name: _Pyramid() for name in METRICS}
+
 
 class _GrowingArray:
     """An array that doubles its room when it is full."""
@@ -103,6 +126,11 @@ class _GrowingArray:
         self._make_room(size)
         self._room[self._size : size] = values
         self._size = size
+
+    def keep(self, places: HostArray) -> None:
+        """Forget all but the values at these places, which grow."""
+        self._room[: len(places)] = self._room[places]
+        self._size = len(places)
 
     def _make_room(self, size: int) -> None:
         if size > len(self._room):

@@ -9,22 +9,22 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLocale, QObject, QPointF, Signal, Slot
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gui import theme
-from gui.widgets.curve_axis import CurveAxis
 from gui.widgets.curve_history import CurveHistory
 from gui.widgets.curve_item import CurveItem
 from gui.widgets.curve_legend import CurveLegend
+from gui.widgets.curve_marks import CurveMarks
+from gui.widgets.plot_canvas import PlotCanvas
 from gui.widgets.plot_range import SMALLEST_LOSS, accuracy_range, loss_range
 
 SERIES = ("train", "validation", "test", "mine")
 _AXIS_WIDTH_PX = 46
 _EMPTY_REACH = {"samples": 60_000.0, "epoch": 1.0, "seconds": 10.0}
 _EMPTY_VALUES = {"accuracy": (0.0, 0.0), "loss": (1.0, 1.0)}
-_GRID_ALPHA = 60
 _WIDE_ENOUGH_PX = 520
 _GROWTH = 1.12
 _FEW_POINTS = 60
@@ -52,14 +52,13 @@ class CurvePlot(QWidget):
         self._reach = 0.0
         self._title = QLabel(title)
         self.legend = CurveLegend(self._format(1.0) if metric == "accuracy" else self._format(0.000123))
-        self._left, self._bottom = CurveAxis("left"), CurveAxis("bottom")
-        self.canvas = pg.PlotWidget(axisItems={"left": self._left, "bottom": self._bottom})
+        self.canvas = PlotCanvas()
         self._curves = {name: CurveItem() for name in SERIES}
         self._dots = {name: pg.ScatterPlotItem(size=5, symbol=theme.CURVE_SYMBOLS[name]) for name in SERIES}
         self._best_mark = pg.ScatterPlotItem(size=13, symbol="star")
         self._note = pg.TextItem()
         self._pointer = pg.InfiniteLine(angle=90)
-        self._marks: list[pg.InfiniteLine] = []
+        self._marks = CurveMarks(self.canvas)
         self._set_up_canvas(axis_numbers)
         self._arrange()
         self._restyle()
@@ -72,14 +71,9 @@ class CurvePlot(QWidget):
         self._follows = True
 
     def show_marks(self, marks: Sequence[tuple[float, str]]) -> None:
-        """Draw a vertical line, with words beside it, at each of these places of the axis."""
-        for line in self._marks:
-            self.canvas.removeItem(line)
-        beside = {"position": 0.06, "anchors": [(0, 1), (0, 1)]}
-        self._marks = [pg.InfiniteLine(x, angle=90, label=words or None, labelOpts=beside) for x, words in marks]
-        for line in self._marks:
-            self.canvas.addItem(line, ignoreBounds=True)
-        self._restyle_marks()
+        """Draw a vertical line at each of these places of the axis, with words beside it where there is room."""
+        self._marks.show(marks)
+        self._marks.restyle(theme.colours(self.palette()))
 
     def set_logarithmic(self, logarithmic: bool) -> None:
         """From the next `draw` on, space the values by their magnitude."""
@@ -103,7 +97,7 @@ class CurvePlot(QWidget):
     def draw(self) -> None:
         """Bring everything on screen up to date."""
         shown = {name: history for name, history in self._histories.items() if len(history)}
-        if self._left.logMode != self._logarithmic:
+        if self.canvas.left.logMode != self._logarithmic:
             self._change_scale()
         if self._follows:
             self._follow(shown)
@@ -111,6 +105,7 @@ class CurvePlot(QWidget):
         for name in SERIES:
             self._draw_series(name, shown.get(name), low, high)
         self._mark_best(shown)
+        self._marks.arrange()
         if not self._pointer.isVisible():
             self.show_readings(None)
 
@@ -146,25 +141,17 @@ class CurvePlot(QWidget):
 
     def _set_up_canvas(self, axis_numbers: bool) -> None:
         item, box = self.canvas.getPlotItem(), self.canvas.getViewBox()
-        item.hideButtons()
-        item.setMenuEnabled(False)
-        box.disableAutoRange()
-        box.setDefaultPadding(0)
-        self._left.setStyle(maxTickLevel=0)
-        self._bottom.setStyle(maxTickLevel=0, showValues=axis_numbers)
-        self._left.setGrid(_GRID_ALPHA)
-        self._left.setWidth(_AXIS_WIDTH_PX)
+        self.canvas.bottom.setStyle(showValues=axis_numbers)
+        self.canvas.left.setWidth(_AXIS_WIDTH_PX)
         for curve_item in (*self._curves.values(), *self._dots.values(), self._best_mark, self._note):
             item.addItem(curve_item, ignoreBounds=True)
         item.addItem(self._pointer, ignoreBounds=True)
         self._pointer.hide()
-        # The menu of the right mouse button is the learning plot's.
-        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        self.canvas.setFrameShape(self.canvas.Shape.NoFrame)
         self.canvas.installEventFilter(self)
         self.canvas.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self.canvas.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         box.sigRangeChangedManually.connect(self._on_range_changed_manually)
+        box.sigResized.connect(self._on_box_resized)
 
     def _arrange(self) -> None:
         self._title.setFont(theme.title_font(self.font()))
@@ -181,10 +168,7 @@ class CurvePlot(QWidget):
 
     def _restyle(self) -> None:
         scheme = theme.colours(self.palette())
-        self.canvas.setBackground(scheme.surface)
-        for axis in (self._left, self._bottom):
-            axis.setPen(theme.thin_pen(scheme.disabled))
-            axis.setTextPen(theme.thin_pen(scheme.muted))
+        self.canvas.restyle(scheme)
         for name in SERIES:
             self._curves[name].setPen(theme.curve_pen(name, scheme))
             self._dots[name].setBrush(QColor(scheme.curves[name]))
@@ -194,14 +178,7 @@ class CurvePlot(QWidget):
         self._note.setColor(scheme.text)
         self._note.fill = pg.mkBrush(theme.veil(scheme))
         self._pointer.setPen(theme.thin_pen(scheme.muted))
-        self._restyle_marks()
-
-    def _restyle_marks(self) -> None:
-        scheme = theme.colours(self.palette())
-        for line in self._marks:
-            line.setPen(theme.mark_pen(scheme))
-            if (label := getattr(line, "label", None)) is not None:
-                label.setColor(scheme.muted)
+        self._marks.restyle(scheme)
 
     def _draw_series(self, name: str, history: CurveHistory | None, low: float, high: float) -> None:
         if history is None:
@@ -242,7 +219,7 @@ class CurvePlot(QWidget):
         # Axis and range change together: pyqtgraph would look for a tick in each of a range's 10^30 "decades".
         low, high = _LOG_LIMITS if self._logarithmic else _NO_LIMITS
         self.canvas.getViewBox().setLimits(yMin=low, yMax=high)
-        self._left.setLogMode(self._logarithmic)
+        self.canvas.left.setLogMode(self._logarithmic)
         self._follows = True
 
     def _label_anchor(self, x: float) -> float:
@@ -261,7 +238,7 @@ class CurvePlot(QWidget):
             # Of a fixed series, so that both plots come to the same although they are drawn at different times.
             self._reach = _GROWTH ** math.ceil(math.log(end, _GROWTH))
         x_range, y_range = (0.0, self._reach or _EMPTY_REACH[self._axis]), self._value_range(shown, end)
-        self.canvas.getViewBox().setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=False)
+        self.canvas.show_range(x_range, y_range)
 
     def _value_range(self, shown: Mapping[str, CurveHistory], end: float) -> tuple[float, float]:
         since = end / 3 if self._metric == "accuracy" else 0.0
@@ -293,6 +270,10 @@ class CurvePlot(QWidget):
     def _on_mouse_clicked(self, click: object) -> None:
         if click.double():  # type: ignore[attr-defined]
             self.fit_requested.emit()
+
+    @Slot(object)
+    def _on_box_resized(self, _box: object) -> None:
+        self._marks.arrange()
 
     @Slot(object)
     def _on_range_changed_manually(self, _axes: object) -> None:

@@ -29,7 +29,7 @@ from gui.widgets.picture_source import holds_picture, picture_source
 from gui.widgets.sheet_painting import paint_digit, paint_hint, paint_lines, paint_paper, paint_picture
 
 _SMALLEST_SIDE_PX = 160
-_MODEST_SIDE_PX = 190
+_MODEST_SIDE_PX = 168
 _SHIFTED_UNDO = Qt.Modifier.CTRL | Qt.Modifier.SHIFT | Qt.Key.Key_Z
 """Known everywhere as the way to redo, also where the system's own is another."""
 _ERASER_REACH = 0.02
@@ -209,7 +209,7 @@ class DrawingCanvas(QWidget):
         elif printed is not None:
             paint_picture(painter, sheet, printed, self._selected, scheme)
         elif self.is_empty:
-            paint_hint(painter, sheet, self.font(), scheme)
+            paint_hint(painter, sheet, self.font(), scheme, str(self.property("subject") or ""))
         else:
             lines = (self._path, self._line.path()) if self._line else (self._path,)
             paint_lines(painter, sheet, lines, self._line_width, scheme)

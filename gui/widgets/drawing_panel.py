@@ -8,6 +8,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.device import HostArray
+from core.digits.downloads import DIGITS
 from core.digits.ink import Ink
 from core.digits.rasterizer import Trace
 from core.predictor import Answer
@@ -57,6 +58,7 @@ class DrawingPanel(QWidget):
         self._words = AnswerWords()
         self._number_row = NumberRow()
         self._number: ReadNumber | None = None
+        self._classes = DIGITS
         self._meant = MeantDigit()
         self._details = PictureDetails()
         self._chart = ProbabilityChart()
@@ -79,10 +81,23 @@ class DrawingPanel(QWidget):
             self._number_row.hide()
             self._meant.show()
         else:
-            self._words.show_number(number.text)
+            self._words.show_number(number.text if self._classes == DIGITS else number.text_in(self._classes))
             # Which digit is meant can be said of one. What is shown is laid out at once, so room is made before.
             self._meant.hide()
             self._number_row.show()
+
+    def show_meanings(self, title: str, classes: tuple[str, ...]) -> None:
+        """From the next answer on, 0 to 9 mean these `classes`, which are those of the set of this `title`."""
+        self._classes = classes
+        self.canvas.setProperty("subject", "" if classes == DIGITS else title)
+        self.canvas.update()
+        self._words.show_meanings(title, classes)
+        for part in (self._chart, self._number_row, self._meant):
+            part.show_classes(classes)
+
+    def show_labels(self, classes: tuple[str, ...]) -> None:
+        """The labels of training digits mean these `classes`."""
+        self._details.nearest.show_classes(classes)
 
     def show_answer(self, answer: Answer | None, image: HostArray | None) -> None:
         """Show what the network makes of the drawing, and `image`, uint8 (28, 28), what it was given.
@@ -91,7 +106,7 @@ class DrawingPanel(QWidget):
         """
         self._preview.show_image(image)
         self._details.steps.show_picture(image)
-        self._chart.show_probabilities(None if answer is None else answer.probabilities)
+        self._chart.show_answer(answer)
         if self._number is None:
             self._words.show_answer(answer)
         self._meant.show_answer(None if answer is None else answer.digit)
@@ -136,7 +151,7 @@ class DrawingPanel(QWidget):
     @Slot(object)
     def _on_digit_put(self, printed: PrintedDigit) -> None:
         self._is_drawn_here = False
-        self._meant.show_printed(printed.number, printed.label)
+        self._meant.show_printed(printed.number, printed.label, printed.classes)
         self._show_tools()
         self.digit_put.emit(printed)
 
@@ -150,7 +165,8 @@ class DrawingPanel(QWidget):
     @Slot(int)
     def _on_labelled(self, digit: int) -> None:
         ink = self.canvas.ink()
-        if not ink.is_empty and self._number is None:
+        # Who reads clothes cannot be told which digit a drawing is.
+        if not ink.is_empty and self._number is None and self._classes == DIGITS:
             self._meant.show_drawing(digit)
             self.labelled.emit(digit, ink)
 
@@ -191,6 +207,7 @@ class DrawingPanel(QWidget):
         self._preview.moved.connect(self.moved)
         self._details.steps.recipe_changed.connect(self.recipe_changed)
         self._details.opened.connect(self.details_opened)
+        self.certainty.threshold_shown.connect(self._chart.show_threshold)
 
     def _name_network(self) -> None:
         explanation = self.tr(
@@ -202,6 +219,12 @@ class DrawingPanel(QWidget):
         self._network_name.setToolTip(theme.tooltip(explanation))
         self._network_name.setProperty("muted", True)
         self._network_name.setFont(theme.small_font(self.font()))
+        # Room for the longer names, always: another name must not change the sheet's size under the pen.
+        self._network_name.setMinimumHeight(2 * self._network_name.fontMetrics().lineSpacing())
+        self._network_name.setAlignment(Qt.AlignmentFlag.AlignTop)
+        policy = self._network_name.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        self._network_name.setSizePolicy(policy)
 
     def _arrange(self) -> None:
         reading = QWidget()

@@ -26,6 +26,8 @@ from core.nn.optimizers import OPTIMIZERS
 from core.nn.schedules import SCHEDULES
 from core.training.hyperparameters import CHANGEABLE, PRECISIONS, Hyperparameters
 from gui import theme
+from gui.widgets.data_field import DataField
+from gui.widgets.data_offer import DataOffer
 from gui.widgets.distortion_preview import DistortionPreview
 from gui.widgets.hyperparameter_fields import choice_field, number_fields
 from gui.widgets.hyperparameter_texts import label_and_explanation
@@ -68,6 +70,7 @@ class HyperparameterForm(QWidget):
         super().__init__(parent)
         self._shown = Hyperparameters(network="linear 10")
         self._running = False
+        self._takes_ink = True
         self._was_valid = True
         self._network_waits = False
         self._network = NetworkField()
@@ -84,6 +87,7 @@ class HyperparameterForm(QWidget):
             **self._numbers,
             **self._choices,
         }
+        self.data_field, self.data_offer = DataField(), DataOffer()
         self.distortion_preview = DistortionPreview()
         self._lesson = QLabel(wordWrap=True)
         self._explained = QLabel()
@@ -104,6 +108,7 @@ class HyperparameterForm(QWidget):
             choice.setCurrentIndex(choice.findData(getattr(hyperparameters, name)))
         for name, number in self._numbers.items():
             number.setValue(getattr(hyperparameters, name))
+        self._leave_ink_out()
         self._keep_best.setChecked(hyperparameters.keep_best)
         self.blockSignals(False)
         self._tell_validity()
@@ -126,6 +131,16 @@ class HyperparameterForm(QWidget):
     def show_lesson(self, lesson: str) -> None:
         """Show what the preset teaches, above the fields."""
         self._lesson.setText(lesson)
+
+    def allow_ink(self, allowed: bool) -> None:
+        """Whether synthetic ink can be mixed in: it shows digits, and the set in use may not."""
+        if allowed == self._takes_ink:
+            return
+        self._takes_ink = allowed
+        if allowed:
+            self._numbers["synthetic"].setValue(self._shown.synthetic)
+        self._leave_ink_out()
+        self._show_what_counts()
 
     def set_running(self, running: bool) -> None:
         """While a run goes on, only what may be changed during one can be edited; the rest stays readable."""
@@ -165,8 +180,8 @@ class HyperparameterForm(QWidget):
         inside.setSpacing(theme.MARGIN)
         self._lesson.setObjectName("lessonLabel")
         self._lesson.setProperty("muted", True)
-        inside.addWidget(self._lesson)
-        inside.addWidget(self._network)
+        for part in (self._lesson, self.data_field, self.data_offer, self._network):
+            inside.addWidget(part)
         inside.addLayout(self._rows())
         inside.addStretch(1)
         scroll = QScrollArea(widgetResizable=True)
@@ -179,6 +194,7 @@ class HyperparameterForm(QWidget):
         layout.setSpacing(theme.SPACING)
         layout.addWidget(scroll, 1)
         layout.addWidget(self._explanation_card())
+        self._describe(self.data_field.selector, "data")
         for before, after in pairwise(_ORDER):
             QWidget.setTabOrder(self._fields[before], self._fields[after])
 
@@ -261,6 +277,11 @@ class HyperparameterForm(QWidget):
     @Slot()
     def _show_what_counts(self) -> None:
         self._numbers["momentum"].setEnabled(self._choices["optimizer"].currentData() in _MOMENTUM_OPTIMIZERS)
+        self._numbers["synthetic"].setEnabled(self._takes_ink and not self._running)
+
+    def _leave_ink_out(self) -> None:
+        if not self._takes_ink:
+            self._numbers["synthetic"].setValue(0.0)
 
     def _explain(self, name: str) -> None:
         label, explanation = label_and_explanation(name)

@@ -11,9 +11,17 @@ from PySide6.QtCore import QCoreApplication
 
 
 def label_and_explanation(name: str) -> tuple[str, str]:
-    """The label of the hyperparameter `name`, and one or two sentences about what the choice does."""
+    """The label of the hyperparameter `name`, or of the "data", and one or two sentences about what the choice does."""
     translate = QCoreApplication.translate
     texts = {
+        "data": (
+            translate("HyperparameterForm", "Data"),
+            translate(
+                "HyperparameterForm",
+                "The set to learn from and to be tested on. MNIST is built in; another is fetched once you ask for it, "
+                "or taken from files you have. The test accuracy is that of the set chosen here.",
+            ),
+        ),
         "network": (
             translate("HyperparameterForm", "Network"),
             translate(
@@ -170,7 +178,7 @@ def label_and_explanation(name: str) -> tuple[str, str]:
             translate(
                 "HyperparameterForm",
                 "Share of digits nobody wrote: forms that people use and MNIST lacks, such as a 1 with an upstroke or "
-                "a barred 7. What you draw is read better; each pass takes longer.",
+                "a barred 7, and drawings that are no digit. What you draw is read better; each pass takes longer.",
             ),
         ),
         "precision": (

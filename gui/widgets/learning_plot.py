@@ -89,7 +89,7 @@ class LearningPlot(QWidget):
         self._timer.setInterval(max(interval_ms // 2, 1))
 
     def export_points(self, path: str) -> None:
-        """Write all points, none thinned away, to `path` as CSV."""
+        """Write all points that are remembered, and not only those drawn, to `path` as CSV."""
         rows: list[Row] = [["series", *COLUMNS]]
         for name, history in self._histories.items():
             columns = [history.values(column).tolist() for column in COLUMNS]

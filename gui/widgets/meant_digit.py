@@ -6,6 +6,7 @@ A room of its own because only the one who draws knows what is right: without th
 from PySide6.QtCore import QLocale, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from core.digits.downloads import DIGITS
 from core.training.hyperparameters import CLASSES
 from gui import theme
 
@@ -18,6 +19,8 @@ class MeantDigit(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._meant: int | None = None
+        self._meant_classes = self._answer_classes = DIGITS
+        self._has_drawing = False
         self._answer: int | None = None
         self._selector = QComboBox()
         self._printed = QLabel(wordWrap=True)
@@ -34,19 +37,29 @@ class MeantDigit(QWidget):
     def show_nothing(self) -> None:
         """There is no drawing that could mean anything."""
         self.show_drawing(None)
-        self._selector.setEnabled(False)
+        self._has_drawing = False
+        self._allow()
 
     def show_drawing(self, meant: int | None) -> None:
         """There is a drawing, meant to be this digit; None if nobody has said."""
         self._selector.setCurrentIndex(0 if meant is None else meant + 1)
-        self._selector.setEnabled(True)
+        self._has_drawing, self._meant_classes = True, DIGITS
+        self._allow()
         self._show(meant, is_printed=False)
 
-    def show_printed(self, number: int, label: int) -> None:
-        """The test digit of this number (from 0) lies there; its file says what it is."""
-        words = self.tr("Test digit %1 is a %2").replace("%1", QLocale().toString(number + 1))
-        self._printed.setText(words.replace("%2", str(label)))
+    def show_printed(self, number: int, label: int, classes: tuple[str, ...] = DIGITS) -> None:
+        """The test digit of this number (from 0) lies there; its file says which of `classes` it is."""
+        words = self.tr("Test digit %1 is a %2") if classes == DIGITS else self.tr("Test picture %1: %2")
+        words = words.replace("%1", QLocale().toString(number + 1))
+        self._printed.setText(words.replace("%2", classes[label]))
+        self._meant_classes = classes
         self._show(label, is_printed=True)
+
+    def show_classes(self, classes: tuple[str, ...]) -> None:
+        """The network answers with these; what was meant among others is neither right nor wrong then."""
+        self._answer_classes = classes
+        self._allow()
+        self._show_verdict()
 
     def show_answer(self, digit: int | None) -> None:
         """What the network reads, if there is anything to read."""
@@ -67,13 +80,20 @@ class MeantDigit(QWidget):
         self._printed.setVisible(is_printed)
         self._show_verdict()
 
+    def _allow(self) -> None:
+        """A digit can be meant where there is a drawing, and a network that reads digits."""
+        reads_digits = self._answer_classes == DIGITS
+        self._selector.setEnabled(self._has_drawing and reads_digits)
+        why_not = self.tr("The network that answers reads no digits, so none can be meant.")
+        self._selector.setToolTip(theme.tooltip(self._explanation if reads_digits else why_not))
+
     def _show_verdict(self) -> None:
-        if self._meant is None or self._answer is None:
+        if self._meant is None or self._answer is None or self._meant_classes != self._answer_classes:
             mark, words = "", ""
         elif self._answer == self._meant:
             mark, words = "✓", self.tr("The network agrees.")
         else:
-            mark, words = "✗", self.tr("The network reads %1.").replace("%1", str(self._answer))
+            mark, words = "✗", self.tr("The network reads %1.").replace("%1", self._answer_classes[self._answer])
         if words == self._verdict.accessibleDescription():
             return
         self._verdict.setText(mark)
@@ -81,7 +101,7 @@ class MeantDigit(QWidget):
         self._verdict.setAccessibleDescription(words)
 
     def _name_controls(self) -> None:
-        explanation = self.tr(
+        explanation = self._explanation = self.tr(
             "Which digit your drawing is meant to be; the keys 0 to 9 say the same. The network is not told: it shows "
             "whether the answer is right."
         )

@@ -37,6 +37,7 @@ class MyDigitsPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._own = OwnDigits("")
+        self._is_read = False
         self._can_train = False
         self._model = OwnDigitsModel(self)
         self._grid = OwnDigitsGrid(self._model)
@@ -56,14 +57,12 @@ class MyDigitsPanel(QWidget):
         self._name_controls()
         self._arrange()
         self._connect()
-        self.show_digits(self._own)
-        # Until the file has been read nobody knows that there are none.
-        self._hint.clear()
+        self._show_reading()
         self.show_result("")
 
     def show_digits(self, own: OwnDigits) -> None:
         """Show these; filters and what is chosen stay."""
-        self._own = own
+        self._own, self._is_read = own, True
         number = QLocale().toString
         labels = [digit.label for digit in own.digits]
         self._labels.setTabText(0, self.tr("All %1").replace("%1", number(len(labels))))
@@ -76,10 +75,20 @@ class MyDigitsPanel(QWidget):
         self._show_hint()
         self._show_state()
 
+    @Slot()
+    def show_failure(self) -> None:
+        """Something about the file went wrong, which is told elsewhere; nothing is waited for any more."""
+        if not self._is_read:
+            self._hint.setText(self.tr("Your digits could not be read."))
+
     def allow(self, can_train: bool) -> None:
         """Whether a training could begin now."""
         self._can_train = can_train
         self._show_state()
+
+    def show_data(self, title: str, can_mix: bool) -> None:
+        """Which set these digits would be mixed into, and whether it shows digits at all."""
+        self._training.show_data(title, can_mix)
 
     @Slot(bool)
     def allow_undo(self, can_undo: bool) -> None:
@@ -95,6 +104,16 @@ class MyDigitsPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.shown.emit()
+
+    def _show_reading(self) -> None:
+        """Until the file has been read nobody knows how many there are."""
+        self._labels.setTabText(0, self.tr("All"))
+        for label in range(CLASSES):
+            self._labels.setTabText(1 + label, str(label))
+        self._wrong.setText(self.tr("Only wrong ones"))
+        self._show_problems(())
+        self._show_hint()
+        self._show_state()
 
     def _show_problems(self, problems: Sequence[Problem]) -> None:
         lines = ", ".join(QLocale().toString(problem.line) for problem in problems[:_LINES_NAMED])
@@ -232,6 +251,9 @@ class MyDigitsPanel(QWidget):
         shows_some = self._model.rowCount() > 0
         self._grid.setVisible(shows_some)
         self._hint.setVisible(not shows_some)
+        if not self._is_read:
+            self._hint.setText(self.tr("Reading your digits…"))
+            return
         self._hint.setText(
             self.tr("None of your digits is like that.")
             if self._own.digits

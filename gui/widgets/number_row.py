@@ -3,6 +3,8 @@
 A room of its own because one of them is chosen here, by mouse or by the arrow keys, to be looked at more closely.
 """
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QLocale, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import (
@@ -16,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.digits.downloads import DIGITS
 from gui import theme
 from gui.read_number import ReadDigit, ReadNumber, digit_text
 from gui.widgets.grey_image import to_qimage
@@ -31,7 +34,7 @@ _HEIGHT_PX = _PICTURE_PX + _LINE_PX + 2 * _PADDING_PX
 _SCROLL_BAR_PX = 10
 
 _KEYS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
-_DIGIT_ROLE = Qt.ItemDataRole.UserRole
+_DIGIT_ROLE, _NAME_ROLE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 
 
 class NumberRow(QListWidget):
@@ -41,6 +44,7 @@ class NumberRow(QListWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._classes: Sequence[str] = DIGITS
         self.setObjectName("numberRow")
         self.setAccessibleName(self.tr("Digits of the number"))
         explanation = self.tr(
@@ -62,6 +66,10 @@ class NumberRow(QListWidget):
         self.setFixedHeight(_HEIGHT_PX + _SCROLL_BAR_PX)
         self.currentRowChanged.connect(self.selected)
 
+    def show_classes(self, classes: Sequence[str]) -> None:
+        """Call what 0 to 9 stand for so, from the next number on."""
+        self._classes = classes
+
     def show_number(self, number: ReadNumber | None) -> None:
         """Show the digits of `number`, of which one is selected; None shows nothing."""
         digits = () if number is None else number.digits
@@ -74,6 +82,7 @@ class NumberRow(QListWidget):
         for place, digit in enumerate(digits):
             item = self.item(place)
             item.setData(_DIGIT_ROLE, digit)
+            item.setData(_NAME_ROLE, digit_text(digit.answer, self._classes))
             item.setData(Qt.ItemDataRole.AccessibleTextRole, self._in_words(digit))
         if number is not None and number.selected != self.currentRow():
             self.setCurrentRow(number.selected)
@@ -95,9 +104,9 @@ class NumberRow(QListWidget):
     def _in_words(self, digit: ReadDigit) -> str:
         if digit.answer is None:
             return self.tr("not answered")
-        words = self.tr("%1, %2 sure").replace("%1", digit_text(digit.answer))
+        words = self.tr("%1, %2 sure").replace("%1", digit_text(digit.answer, self._classes))
         if digit.answer.digit is None:
-            words = self.tr("unknown, perhaps %1, %2 sure").replace("%1", str(digit.answer.guess))
+            words = self.tr("unknown, perhaps %1, %2 sure").replace("%1", self._classes[digit.answer.guess])
         return words.replace("%2", _percent(digit))
 
 
@@ -129,19 +138,25 @@ class _DigitDelegate(QStyledItemDelegate):
         picture = QRectF(corner.x() + _PADDING_PX, corner.y() + _PADDING_PX, _PICTURE_PX, _PICTURE_PX)
         painter.drawImage(picture, to_qimage(digit.picture))
         if digit.answer is not None:
-            self._paint_words(painter, option, digit, picture)
+            self._paint_words(painter, option, digit, str(index.data(_NAME_ROLE)), picture)
         painter.restore()
 
-    def _paint_words(self, painter: QPainter, option: QStyleOptionViewItem, digit: ReadDigit, picture: QRectF) -> None:
+    def _paint_words(
+        self, painter: QPainter, option: QStyleOptionViewItem, digit: ReadDigit, name: str, picture: QRectF
+    ) -> None:
         scheme = theme.colours(option.palette)
         painter.setPen(QColor(scheme.text))
         painter.setFont(theme.title_font(option.font))
         beside = QRectF(picture.right(), picture.top(), _ANSWER_PX, _PICTURE_PX)
-        painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, digit_text(digit.answer))
+        # A name has no room there; it stands below, in place of how sure that is.
+        if len(name) == 1:
+            painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, name)
         painter.setPen(QColor(scheme.muted))
         painter.setFont(theme.small_font(option.font))
         below = QRectF(picture.left(), picture.bottom(), _PICTURE_PX + _ANSWER_PX, _LINE_PX)
-        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, _percent(digit))
+        words = _percent(digit) if len(name) == 1 else name
+        elided = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(below.width()))
+        painter.drawText(below, Qt.AlignmentFlag.AlignCenter, elided)
 
 
 def _percent(digit: ReadDigit) -> str:

@@ -17,26 +17,20 @@ class OwnTraining(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._train = QPushButton(self.tr("Train on MNIST and mine"))
+        self._train = QPushButton()
         self._share = QSlider(Qt.Orientation.Horizontal)
         self._words = QLabel()
         self._from_network = QCheckBox(self.tr("From the network in use"))
+        self._why_not = QLabel(wordWrap=True)
+        self._offered = QWidget()
         # In tens: nobody can tell 31 % from 30 %.
         self._share.setRange(1, round(MOST_OF_MINE * 100) // _STEP)
         self._share.setPageStep(1)
         self._share.setFixedWidth(_SLIDER_PX)
         self._from_network.setChecked(True)
         self._name_controls()
-        row = QHBoxLayout()
-        row.setSpacing(theme.SPACING)
-        for widget in (self._train, self._share, self._words):
-            row.addWidget(widget)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.SPACING)
-        layout.addLayout(row)
-        layout.addWidget(self._from_network)
+        self._arrange()
+        self.show_data("MNIST", True)
         self._train.clicked.connect(self._on_train_clicked)
         self._share.valueChanged.connect(self._show_share)
         self._share.setValue(_USUAL // _STEP)
@@ -45,12 +39,39 @@ class OwnTraining(QWidget):
         """Whether a training could begin now."""
         self._train.setEnabled(can_train)
 
+    def show_data(self, title: str, can_mix: bool) -> None:
+        """Name the set that is mixed with; one that shows no digits cannot be, and that is said instead."""
+        words = self.tr("Train on %1 and mine").replace("%1", title)
+        self._train.setText(words)
+        self._train.setAccessibleName(words)
+        reason = self.tr("%1, which is chosen under Data, shows no digits: yours cannot be mixed in.")
+        self._why_not.setText(reason.replace("%1", title))
+        self._why_not.setVisible(not can_mix)
+        self._offered.setVisible(can_mix)
+
+    def _arrange(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(theme.SPACING)
+        for widget in (self._train, self._share, self._words):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self._why_not.setObjectName("whyNotMixed")
+        self._why_not.setProperty("muted", True)
+        inside, layout = QVBoxLayout(self._offered), QVBoxLayout(self)
+        inside.addLayout(row)
+        inside.addWidget(self._from_network)
+        for column in (inside, layout):
+            column.setContentsMargins(0, 0, 0, 0)
+            column.setSpacing(theme.SPACING)
+        layout.addWidget(self._why_not)
+        layout.addWidget(self._offered)
+
     def _name_controls(self) -> None:
         for control, name, title, explanation in (
             (
                 self._train,
                 "trainOnMine",
-                self.tr("Train on MNIST and mine"),
+                self.tr("Train on your digits too"),
                 self.tr(
                     "Let a network learn from the training digits and from yours. Every fifth of yours is held out: "
                     "the accuracy on those is the curve “yours”."
@@ -62,7 +83,7 @@ class OwnTraining(QWidget):
                 self.tr("Share of your digits"),
                 self.tr(
                     "How many of the digits it learns from are yours; they are repeated as often as that takes. Too "
-                    "many of them, and what MNIST taught is forgotten."
+                    "many of them, and what the others taught is forgotten."
                 ),
             ),
             (

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from core.training.ledger import RunSummary
 from gui import theme
-from gui.widgets.run_texts import place_in_words, run_name
+from gui.widgets.run_texts import data_title, place_in_words, run_name
 
 
 class RecoveryBar(QWidget):
@@ -29,8 +29,9 @@ class RecoveryBar(QWidget):
     def offer(self, run: RunSummary) -> None:
         """Offer to go on with `run`."""
         self._run = run
-        words = self.tr("The run of %1 was broken off at %2.")
-        self._words.setText(words.replace("%2", place_in_words(run)).replace("%1", run_name(run)))
+        words = self.tr("The run of %1 on %3 was broken off at %2.")
+        words = words.replace("%2", place_in_words(run)).replace("%3", data_title(run))
+        self._words.setText(words.replace("%1", run_name(run)))
         self.show()
 
     def allow(self, can_train: bool) -> None:

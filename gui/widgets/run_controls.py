@@ -24,6 +24,7 @@ class RunControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = TrainingState.LOADING
+        self._data = ""
         self._train = self._button("trainButton")
         self._train.setProperty("primary", True)
         self._pause = self._button("pauseButton")
@@ -65,6 +66,10 @@ class RunControls(QWidget):
         )
         self._draw_icons()
 
+    def show_data(self, title: str) -> None:
+        """The accuracy is that on the set of this title from now on; "" where that needs no saying."""
+        self._data = title
+
     def show_accuracy(self, split: str, accuracy: float | None) -> None:
         """Show the headline: `accuracy` (0..1) on `split` ("validation", "test"); None shows nothing."""
         if accuracy is None:
@@ -75,7 +80,8 @@ class RunControls(QWidget):
         # One decimal would round 99.96 % to a perfect score.
         decimals = 2 if accuracy >= 0.99 else 1
         self._accuracy.setText(f"{QLocale().toString(accuracy * 100, 'f', decimals)} %")
-        self._split.setText(names.get(split, split))
+        name = names.get(split, split)
+        self._split.setText(f"{name}, {self._data}" if self._data else name)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -1,4 +1,7 @@
-"""Of each kept run, the curve that is drawn, and its style of line: it stays, for it follows from the folder's name."""
+"""Of each kept run, the curve that is drawn, and its style of line: it follows from the folder's name, and stays.
+
+Only where two runs of one colour are to be seen together does one of them take another.
+"""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -23,6 +26,31 @@ def _free_style(name: str, taken: set[str]) -> str:
     first = zlib.crc32(name.encode(errors="replace")) % len(theme.RUN_STYLES)
     wanted = theme.RUN_STYLES[first:] + theme.RUN_STYLES[:first]
     return next((style for style in wanted if style not in taken), wanted[0])
+
+
+def told_apart(styles: Mapping[str, str], name: str, shown: Sequence[str]) -> str:
+    """The style for run `name` beside the runs `shown`: its own, unless one of them has that colour.
+
+    Then it is another colour with the same dashes if there is one left, else other dashes.
+    """
+    own, beside = styles[name], [styles[other] for other in shown if other != name]
+    colours = {_colour(style) for style in beside}
+    if _colour(own) not in colours:
+        return own
+    first = theme.RUN_STYLES.index(own)
+    others = theme.RUN_STYLES[first:] + theme.RUN_STYLES[:first]
+    same_dashes = [style for style in others if _dashes(style) == _dashes(own)]
+    fitting = [style for style in same_dashes if _colour(style) not in colours]
+    unused = [style for style in fitting if style not in styles.values()]
+    return next(iter(unused + fitting + [style for style in others if style not in beside]), own)
+
+
+def _colour(style: str) -> int:
+    return theme.RUN_STYLES.index(style) % len(theme.LIGHT.runs)
+
+
+def _dashes(style: str) -> int:
+    return theme.RUN_STYLES.index(style) // len(theme.LIGHT.runs)
 
 
 def curve_of(run: RunSummary) -> Curve:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
+from core.digits.downloads import SETS
 from core.training.ledger import DAMAGED, INTERRUPTED, RUNNING, RunSummary
 from core.training.presets import find_preset
 
@@ -37,6 +38,14 @@ def preset_title(run: RunSummary) -> str:
     if run.info is None:
         return ""
     return QCoreApplication.translate("presets", find_preset(run.info.job.preset).title)
+
+
+def data_title(run: RunSummary) -> str:
+    """The title of the set it learned from, or what its folder is called; empty where the run's own is damaged."""
+    if run.info is None:
+        return ""
+    data = run.info.job.data
+    return SETS[data].title if data in SETS else data
 
 
 def state_in_words(run: RunSummary) -> str:
@@ -83,7 +92,13 @@ def explanation(run: RunSummary) -> str:
     if run.info is None:
         return run.problem
     chosen = run.info.job.hyperparameters
-    lines = [run.info.note, run.path.name, chosen.network, f"{place_in_words(run)}, {_tr('seed')} {chosen.seed}"]
+    lines = [
+        run.info.note,
+        run.path.name,
+        data_title(run),
+        chosen.network,
+        f"{place_in_words(run)}, {_tr('seed')} {chosen.seed}",
+    ]
     return "\n".join(filter(None, lines))
 
 

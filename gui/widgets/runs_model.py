@@ -9,9 +9,9 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from core.training.ledger import RunSummary
 from gui import theme
 from gui.widgets import run_texts
-from gui.widgets.run_curves import with_styles
+from gui.widgets.run_curves import told_apart, with_styles
 
-NAME, PRESET, DEVICE, STATE, ACCURACY, TIME, CURVE = range(7)
+NAME, PRESET, DATA, DEVICE, STATE, ACCURACY, TIME, CURVE = range(8)
 STYLE_ROLE = Qt.ItemDataRole.UserRole
 _CHECKED, _UNCHECKED = Qt.CheckState.Checked.value, Qt.CheckState.Unchecked.value
 
@@ -33,6 +33,7 @@ class RunsModel(QAbstractTableModel):
         self._titles = (
             self.tr("Run"),
             self.tr("Preset"),
+            self.tr("Data"),
             self.tr("Device"),
             self.tr("State"),
             self.tr("Accuracy"),
@@ -99,6 +100,9 @@ class RunsModel(QAbstractTableModel):
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         run = self._runs[index.row()]
         if role == Qt.ItemDataRole.CheckStateRole:
+            if run.path not in self._ticked:
+                name = run.path.name
+                self._styles[name] = told_apart(self._styles, name, [path.name for path in self._ticked])
             self._ticked ^= {run.path}
             self.dataChanged.emit(self.index(index.row(), 0), self.index(index.row(), CURVE))
             self.ticks_changed.emit()
@@ -112,6 +116,7 @@ class RunsModel(QAbstractTableModel):
         texts = {
             NAME: run_texts.run_name,
             PRESET: run_texts.preset_title,
+            DATA: run_texts.data_title,
             DEVICE: lambda run: run.device_key.upper(),
             STATE: run_texts.state_in_words,
             ACCURACY: run_texts.accuracy_in_words,

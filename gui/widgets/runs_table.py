@@ -22,10 +22,10 @@ from core.training.ledger import RunSummary
 from core.training.run_info import MAX_NAME
 from gui import theme
 from gui.widgets.run_curves import curve_of
-from gui.widgets.runs_model import ACCURACY, CURVE, DEVICE, NAME, PRESET, STATE, STYLE_ROLE, TIME, RunsModel
+from gui.widgets.runs_model import ACCURACY, CURVE, DATA, DEVICE, NAME, PRESET, STATE, STYLE_ROLE, TIME, RunsModel
 
 _ROW_PX = 28
-_COLUMN_WIDTHS_PX = {PRESET: 112, DEVICE: 62, STATE: 92, ACCURACY: 76, TIME: 60, CURVE: 84}
+_COLUMN_WIDTHS_PX = {PRESET: 94, DATA: 98, DEVICE: 56, STATE: 82, ACCURACY: 68, TIME: 54, CURVE: 50}
 _SPARK_WIDTH_PX = 1.4
 
 

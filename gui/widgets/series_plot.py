@@ -14,12 +14,11 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from gui import theme
-from gui.widgets.curve_axis import CurveAxis
 from gui.widgets.curve_item import CurveItem
+from gui.widgets.plot_canvas import GRID_ALPHA, PlotCanvas
 from gui.widgets.plot_range import accuracy_range
 from gui.widgets.series_legend import SeriesLegend
 
-_GRID_ALPHA = 60
 _SYMBOL_PX = 7
 _FEW_POINTS = 30
 _LEAST_HEIGHT_PX = 150
@@ -59,8 +58,7 @@ class SeriesPlot(QWidget):
         super().__init__()
         self._title = QLabel(title)
         self.legend = SeriesLegend()
-        self._left, self._bottom = CurveAxis("left"), CurveAxis("bottom")
-        self.canvas = pg.PlotWidget(axisItems={"left": self._left, "bottom": self._bottom})
+        self.canvas = PlotCanvas()
         self._x_title = x_title
         self._series: list[Series] = []
         self._lines: list[CurveItem] = []
@@ -86,9 +84,9 @@ class SeriesPlot(QWidget):
             self.canvas.addItem(line, ignoreBounds=True)
             self.canvas.addItem(dots, ignoreBounds=True)
         self.legend.show_entries([(one.name, one.style) for one in series])
-        self._bottom.setTicks(None if view.x_ticks is None else [view.x_ticks])
-        self._left.setTicks(None if view.y_ticks is None else [view.y_ticks])
-        self.canvas.getViewBox().setRange(xRange=view.x_range, yRange=view.y_range, padding=0, disableAutoRange=False)
+        self.canvas.bottom.setTicks(None if view.x_ticks is None else [view.x_ticks])
+        self.canvas.left.setTicks(None if view.y_ticks is None else [view.y_ticks])
+        self.canvas.show_range(view.x_range, view.y_range)
         self._restyle()
 
     def show_marks(self, upright: Sequence[tuple[float, str]], level: Sequence[tuple[float, str]] = ()) -> None:
@@ -120,20 +118,11 @@ class SeriesPlot(QWidget):
             self._restyle()
 
     def _set_up_canvas(self) -> None:
-        item, box = self.canvas.getPlotItem(), self.canvas.getViewBox()
-        item.hideButtons()
-        item.setMenuEnabled(False)
-        box.disableAutoRange()
-        box.setDefaultPadding(0)
         self.canvas.setMouseEnabled(False, False)
-        self.canvas.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
-        self.canvas.setFrameShape(self.canvas.Shape.NoFrame)
         self.canvas.setMinimumHeight(_LEAST_HEIGHT_PX)
         # It would like to be 480 pixels high; it takes what is left.
         self.canvas.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        for axis in (self._left, self._bottom):
-            axis.setStyle(maxTickLevel=0)
-            axis.setGrid(_GRID_ALPHA)
+        self.canvas.bottom.setGrid(GRID_ALPHA)
 
     def _arrange(self) -> None:
         self._title.setFont(theme.title_font(self.font()))
@@ -150,11 +139,8 @@ class SeriesPlot(QWidget):
 
     def _restyle(self) -> None:
         scheme = theme.colours(self.palette())
-        self.canvas.setBackground(scheme.surface)
-        for axis in (self._left, self._bottom):
-            axis.setPen(theme.thin_pen(scheme.disabled))
-            axis.setTextPen(theme.thin_pen(scheme.muted))
-        self._bottom.setLabel(self._x_title, color=scheme.muted)
+        self.canvas.restyle(scheme)
+        self.canvas.bottom.setLabel(self._x_title, color=scheme.muted)
         for one, line, dots in zip(self._series, self._lines, self._dots, strict=True):
             line.setPen(theme.series_pen(one.style, scheme))
             dots.setBrush(QColor(theme.series_colour(one.style, scheme)))

@@ -43,14 +43,16 @@ def paint_lines(
         painter.drawPath(path)
 
 
-def paint_hint(painter: QPainter, sheet: QRectF, font: QFont, scheme: theme.Colours) -> None:
-    """Say on an empty sheet what it is for."""
+def paint_hint(painter: QPainter, sheet: QRectF, font: QFont, scheme: theme.Colours, subject: str = "") -> None:
+    """Say on an empty sheet what it is for; `subject`: what is read in place of digits."""
     painter.setPen(QColor(scheme.muted))
     painter.setFont(theme.title_font(font))
     words = QCoreApplication.translate("DrawingCanvas", "Draw a digit")
-    painter.drawText(sheet, Qt.AlignmentFlag.AlignCenter, words)
+    painter.drawText(sheet, Qt.AlignmentFlag.AlignCenter, subject or words)
     painter.setFont(theme.small_font(font))
     more = QCoreApplication.translate("DrawingCanvas", "or a number, or drop a picture")
+    if subject:
+        more = QCoreApplication.translate("DrawingCanvas", "to be drawn, or drop a picture")
     below = sheet.adjusted(0, 2.6 * painter.fontMetrics().height(), 0, 0)
     painter.drawText(below, Qt.AlignmentFlag.AlignCenter, more)
 

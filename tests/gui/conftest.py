@@ -8,9 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.digits import dataset_files
+from core.digits.dataset import DigitSets
+from core.digits.downloads import SETS
 from core.digits.ink import Ink, Stroke
 from core.training.job import TrainingJob
 from core.training.presets import find_preset
+from tests.core.mirrors import Mirror, as_files, made_up, published
+
+CLOTHES = ("cap", "coat", "dress", "glove", "hat", "scarf", "shirt", "shoe", "sock", "tie")
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +31,18 @@ def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
         # What is left of a whole window is taken apart here, in the thread it belongs to, and not in the next one.
         request.node.funcargs.clear()
         gc.collect()
+
+
+@pytest.fixture
+def mirror(tmp_path: Path, few_digits: DigitSets, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mirror]:
+    """A server with the set "tiny", 300 and 100 pictures that show clothes; what is fetched stays with the test."""
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.setattr(dataset_files, "datasets_folder", lambda: tmp_path / "datasets")
+    mirror = Mirror(as_files(made_up(few_digits, 300, 100)))
+    choices = {"classes": CLOTHES, "train_digits": 300, "test_digits": 100}
+    monkeypatch.setitem(SETS, "tiny", published("tiny", mirror.files, mirror.url, **choices))
+    yield mirror
+    mirror.close()
 
 
 @pytest.fixture

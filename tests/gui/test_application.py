@@ -244,7 +244,7 @@ def begin_typing(qtbot: QtBot, application: Application, field: QWidget) -> None
 def marks(application: Application) -> list[list[float]]:
     """The places of the marks, for each plot."""
     plots = application.window.learning_plot.findChildren(CurvePlot)
-    return [[line.value() for line in plot._marks] for plot in plots]
+    return [[line.value() for line in plot._marks.lines] for plot in plots]
 
 
 def start_training(qtbot: QtBot, application: Application) -> list[HyperparametersChanged]:

@@ -124,7 +124,7 @@ from gui import application as room
 class Application(room.Application):
     def __init__(self):
         super().__init__()
-        self.data.done.connect(lambda sets: QTimer.singleShot(0, self.measure))
+        self.data.loaded.connect(lambda sets: QTimer.singleShot(0, self.measure))
         self.measuring.benchmark.told.connect(lambda event: self.window.close())
 
     def measure(self):

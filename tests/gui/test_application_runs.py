@@ -223,6 +223,34 @@ def test_the_window_comes_back_as_it_was_left_and_can_be_reset(
         assert SettingsFile(places / "settings.ini").read().tab == 0
 
 
+@pytest.mark.parametrize("kept", [(0, 0, 0), (300, 0, 700), (300, 700)])
+def test_no_pane_is_ever_without_width(
+    qtbot: QtBot,
+    places: Path,
+    person: SimpleNamespace,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: tuple[int, ...],
+) -> None:
+    places.mkdir()
+    SettingsFile(places / "settings.ini").write(Settings(splitter=kept))
+    with window(qtbot, person, monkeypatch) as application:
+        assert min(application.window.splitter.sizes()) > 200
+    assert min(SettingsFile(places / "settings.ini").read().splitter) > 200
+
+
+def test_a_window_that_was_never_shown_leaves_the_widths_as_they_were(
+    qtbot: QtBot, places: Path, person: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with window(qtbot, person, monkeypatch) as first:
+        first.window.splitter.setSizes([350, 600, 320])
+        widths = tuple(first.window.splitter.sizes())
+    unseen = Application()
+    qtbot.addWidget(unseen.window)
+    assert tuple(unseen.window.splitter.sizes()) != widths
+    unseen.settings.keep()
+    assert SettingsFile(places / "settings.ini").read().splitter == widths
+
+
 def test_settings_from_a_screen_that_is_gone_and_damaged_ones_open_the_window_all_the_same(
     qtbot: QtBot, places: Path, person: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,3 +94,18 @@ def test_once_it_was_cancelled_nothing_begins_until_it_is_allowed(
         controller.look_at(model)
     with qtbot.waitSignal(controller.fitted, timeout=20_000):
         controller.allow(True)
+
+
+def test_a_network_is_not_measured_on_pictures_that_it_cannot_mean(
+    qtbot: QtBot, model: Model, few_digits: DigitSets
+) -> None:
+    controller = CertaintyController()
+    told: list[Certainty] = []
+    controller.fitted.connect(told.append)
+    controller.on_data_loaded(few_digits)
+    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+        controller.look_at(replace(model, facts={"trained_on": "Fashion-MNIST"}))
+    clothes = DigitSets("Fashion-MNIST", few_digits.train, few_digits.test)
+    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+        controller.on_data_loaded(clothes)
+    controller.cancel()

@@ -31,6 +31,9 @@ class Person:
         self.asked.append(("training" if training else "trained") + (", kept" if kept else ""))
         return self.keep
 
+    def withdraw(self) -> None:
+        self.asked.append("withdrawn")
+
     def ask_how_to_store(self, measured: object, measured_on: str) -> str | None:
         return self.where and self.where[1]
 
@@ -166,6 +169,33 @@ def test_a_run_that_ends_while_the_question_is_open_is_saved_all_the_same(
     house.closing.on_close_requested()
     assert house.closed == 1
     assert load_model(keeping).preset == "quick-mlp"
+
+
+@pytest.mark.parametrize(("kept", "asked_then"), [(False, (False, False)), (True, (False, True))])
+def test_a_question_about_a_run_that_ends_meanwhile_gives_way_to_another(
+    qtbot: QtBot,
+    house: House,
+    keeping_house: House,
+    small_job: TrainingJob,
+    kept: bool,
+    asked_then: tuple[bool, bool],
+) -> None:
+    house = keeping_house if kept else house
+    start(qtbot, house, small_job)
+    asked: list[tuple[bool, bool]] = []
+
+    def think_for_long(training: bool, kept: bool) -> Keep:
+        asked.append((training, kept))
+        if not training:
+            return Keep.DISCARD
+        # A question that is withdrawn is answered so.
+        qtbot.waitUntil(lambda: "withdrawn" in house.person.asked)
+        return Keep.STAY
+
+    house.person.ask_before_closing = think_for_long  # type: ignore[method-assign]
+    house.closing.on_close_requested()
+    assert asked == [(True, kept), asked_then]
+    assert house.closed == 1
 
 
 def test_a_run_that_is_kept_is_stopped_and_can_go_on_another_time(

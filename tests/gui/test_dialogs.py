@@ -78,6 +78,24 @@ def test_each_button_means_what_it_says(dialogs: Dialogs, training: bool, words:
     assert dialogs.ask_before_closing(training) is answer
 
 
+@pytest.mark.parametrize(("words", "answer"), [("Close", Keep.DISCARD), ("Stay", Keep.STAY)])
+def test_after_a_run_that_is_kept_there_is_nothing_to_save(dialogs: Dialogs, words: str, answer: Keep) -> None:
+    def look(dialog: QWidget) -> None:
+        assert isinstance(dialog, QMessageBox)
+        assert {button.text() for button in dialog.buttons()} == {"Close", "Stay"}
+        press(words)(dialog)
+
+    when_open(look)
+    assert dialogs.ask_before_closing(training=False, kept=True) is answer
+
+
+def test_a_question_that_is_withdrawn_closes_and_changes_nothing(dialogs: Dialogs) -> None:
+    when_open(lambda dialog: dialogs.withdraw())
+    assert dialogs.ask_before_closing(training=True) is Keep.STAY
+    assert QApplication.activeModalWidget() is None
+    dialogs.withdraw()
+
+
 def test_escape_stays(qtbot: QtBot, dialogs: Dialogs) -> None:
     when_open(lambda dialog: qtbot.keyClick(dialog, Qt.Key.Key_Escape))
     assert dialogs.ask_before_closing(training=True) is Keep.STAY
@@ -307,3 +325,21 @@ def test_a_picture_is_chosen_or_not(dialogs: Dialogs, tmp_path: Path) -> None:
     assert dialogs.ask_which_picture() == tmp_path / "number.webp"
     when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
     assert dialogs.ask_which_picture() is None
+
+
+def test_the_files_of_a_set_are_chosen_one_or_several_or_not(dialogs: Dialogs, tmp_path: Path) -> None:
+    names = ["t10k-labels-idx1-ubyte.gz", "train-labels-idx1-ubyte.gz"]
+    for name in names:
+        (tmp_path / name).write_text("")
+
+    def choose(dialog: QWidget) -> None:
+        assert isinstance(dialog, QFileDialog)
+        assert "KMNIST" in dialog.windowTitle()
+        dialog.setDirectory(str(tmp_path))
+        type_name(dialog, " ".join(f'"{name}"' for name in names))
+        dialog.accept()
+
+    when_open(choose)
+    assert sorted(dialogs.ask_which_data_files("KMNIST")) == [tmp_path / name for name in names]
+    when_open(lambda dialog: dialog.reject())  # type: ignore[attr-defined]
+    assert dialogs.ask_which_data_files("KMNIST") == []

@@ -242,3 +242,21 @@ def test_the_digits_of_a_picture_are_read_as_they_were_found(
     assert number.text == "".join(map(str, mnist.test.labels[:12]))
     assert [digit.picture.tobytes() for digit in number.digits] == [one.tobytes() for one in mnist.test.images[:12]]
     assert traced.args == [None, None]
+
+
+def test_all_that_is_drawn_is_one_thing_to_a_network_that_reads_no_digits(
+    qtbot: QtBot, controller: DrawingController
+) -> None:
+    bars = Ink(tuple(Stroke(np.array([[x, 20], [x, 80]], np.float32)) for x in (20, 80)))
+    with qtbot.waitSignal(controller.number_read) as told:
+        controller.on_ink_changed(bars)
+    assert isinstance(told.args[0], ReadNumber)
+    numbers: list[object] = []
+    controller.number_read.connect(numbers.append)
+    with qtbot.waitSignal(controller.answered) as whole:
+        controller.read_whole(True)
+    assert numbers == [None]
+    assert np.array_equal(whole.args[1], rasterize(bars))
+    with qtbot.waitSignal(controller.answered) as nothing:
+        controller.on_ink_changed(Ink(()))
+    assert nothing.args == [None, None]

@@ -11,6 +11,7 @@ import pytest
 
 from core.digits.dataset import DigitSets, Splits, split
 from core.training.events import Event, HyperparametersChanged, RunNotKept, StepsCompleted, TrainingEnded
+from core.training.hyperparameters import Hyperparameters
 from core.training.job import TrainingControl, TrainingJob
 from core.training.ledger import list_runs
 from core.training.model_file import load_model
@@ -118,6 +119,34 @@ def test_a_change_on_the_way_is_retold_and_goes_on(tmp_path: Path, small_job: Tr
     assert change.changes == {"learning_rate": 0.03}
     goes_on = next(event for event in later if isinstance(event, RunGoesOn))
     assert goes_on.hyperparameters.learning_rate == 0.03
+
+
+def test_a_run_begun_with_a_network_begins_with_it_again_repeated_or_broken_off_before_its_first_state_was_kept(
+    tmp_path: Path, small_job: TrainingJob, splits: Splits
+) -> None:
+    stopped = TrainingControl()
+    stopped.stop()
+    start = list(train(dataclasses.replace(small_job, hyperparameters=other_seed(small_job)), splits, stopped))[-1]
+    assert isinstance(start, TrainingEnded)
+    begun = dataclasses.replace(small_job, start=start.weights)
+    wanted = list(train(begun, splits))[-1]
+    assert isinstance(wanted, TrainingEnded)
+    broken_off_at_once = begin(tmp_path, begun, splits, TrainingControl())
+    next(broken_off_at_once)
+    broken_off_at_once.close()  # type: ignore[attr-defined]
+    (run,) = list_runs(tmp_path)
+    assert run.info is not None
+    assert RunFolder(run.path).checkpoint() is None
+    repeated = list(begin(tmp_path / "repeated", run.info.job, splits, TrainingControl()))[-1]
+    gone_on = list(go_on(run.path, run.info.job, splits, TrainingControl()))[-1]
+    for end in (repeated, gone_on):
+        assert isinstance(end, TrainingEnded)
+        assert end.test_accuracy_before == wanted.test_accuracy_before
+        assert all(np.array_equal(end.weights[name], wanted.weights[name]) for name in wanted.weights)
+
+
+def other_seed(job: TrainingJob) -> Hyperparameters:
+    return dataclasses.replace(job.hyperparameters, seed=job.hyperparameters.seed + 1)
 
 
 def test_a_run_that_somebody_else_writes_is_left_alone(tmp_path: Path, small_job: TrainingJob, splits: Splits) -> None:

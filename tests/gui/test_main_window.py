@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
@@ -77,6 +78,16 @@ def test_in_a_small_window_the_side_panels_scroll(window: MainWindow, size: tupl
         # Nothing is squeezed below what it needs, and nothing is cut off at the side.
         assert area.widget().height() >= area.widget().minimumSizeHint().height()
         assert area.widget().width() <= area.viewport().width()
+
+
+def test_on_a_small_laptop_the_drawing_side_needs_no_scroll_bar(window: MainWindow) -> None:
+    panel = window.drawing_panel
+    panel.show_network_name("the network that came with Inkling (99.67 %)")
+    panel.certainty.show_certainty(0.44, np.full(101, 1.0), np.full(101, 1.0))
+    window.resize(1366, 700)
+    QApplication.processEvents()
+    (area,) = (area for area in window.findChildren(QScrollArea) if area.widget() is panel)
+    assert area.verticalScrollBar().maximum() == 0
 
 
 def test_no_size_sets_the_layout_spinning(window: MainWindow) -> None:

@@ -116,7 +116,8 @@ def test_other_data_has_other_neighbours(
     qtbot.waitUntil(lambda: len(found) == 1)
     black = Dataset(np.zeros((2, 28, 28), np.uint8), np.array([8, 9], np.uint8))
     controller.on_data_loaded(DigitSets("black", black, black))
-    qtbot.waitUntil(lambda: len(found) == 2)
-    labels = found[1][1]
+    assert found[1] == (None, None)  # at once: these neighbours are those of other data
+    qtbot.waitUntil(lambda: len(found) == 3)
+    labels = found[2][1]
     assert labels is not None
     assert sorted(labels.tolist()) == [8, 9]

@@ -216,3 +216,23 @@ def test_a_run_that_diverged_before_it_learned_leaves_the_network_that_was(
     follow(controller, job, events)
     assert not controller.has_unsaved
     assert controller.suggested_file_name() == name
+
+
+def test_what_a_network_learned_from_is_told_before_it_answers_and_stands_in_its_name(
+    controller: NetworkController, small_job: TrainingJob, events: list[Event], few_digits: DigitSets, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    names: list[str] = []
+    controller.learned_from.connect(lambda published: told.append(published.name))
+    controller.predictor_changed.connect(lambda predictor: told.append("answers"))
+    controller.named.connect(names.append)
+    controller.on_data_loaded(DigitSets("KMNIST", few_digits.train, few_digits.test))
+    follow(controller, small_job, events)
+    assert told == ["kmnist", "answers"]
+    assert names[-1].endswith(" % of KMNIST)")
+    path = tmp_path / controller.suggested_file_name()
+    assert path.name.startswith("quick-mlp-kmnist-")
+    assert controller.save_file(path, "float32", controller.model)
+    controller.open_shipped()
+    controller.open_file(path)
+    assert told[2:] == ["mnist", "answers", "kmnist", "answers"]

@@ -177,6 +177,22 @@ def test_a_run_that_goes_on_counts_the_time_left_from_its_own_steps(watched: Wat
     assert watched.messages[-1].endswith("0:30 left")
 
 
+def test_how_fast_a_run_that_goes_on_was_before_says_nothing_now(watched: Watched, small_job: TrainingJob) -> None:
+    controller, clock = watched.controller, watched.clock
+    controller.on_job_accepted(small_job)
+    clock.seconds += 500  # Its digits and curves are read.
+    controller.on_steps_completed(StepsCompleted(10, 1000, 1.0, 0.5, 0.9, 4000.0))
+    controller.on_started(TrainingStarted("cuda:0", "GPU", 1000, 1000, 10, 30))
+    controller.on_state_changed(TrainingState.PAUSED)
+    assert "… digits/s" in watched.messages[-1]
+    controller.on_state_changed(TrainingState.TRAINING)
+    clock.seconds += 2
+    controller.on_steps_completed(StepsCompleted(20, 2000, 2.0, 0.5, 0.9, 4001.0))
+    controller.on_state_changed(TrainingState.PAUSED)
+    assert "1000 digits/s" in watched.messages[-1]
+    assert watched.messages[-1].endswith("0:02 left")
+
+
 def test_a_run_that_is_not_kept_is_told_with_the_reason(watched: Watched) -> None:
     watched.controller.on_not_kept(RunNotKept("the disk is full"))
     assert "the run is not kept: the disk is full." in watched.problems[-1]

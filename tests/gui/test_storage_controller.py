@@ -1,5 +1,6 @@
 """What is found out about a network in the background, against files and answers counted one by one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +113,13 @@ def test_after_a_stop_nothing_more_is_told_until_the_next_start(
     assert len(told) == 1
     controller.measured.disconnect(stop_at_the_first)
     assert len(gather(qtbot, controller, model, 6)) == 6
+
+
+def test_a_network_that_reads_clothes_is_not_measured_on_digits(
+    qtbot: QtBot, controller: StorageController, model: Model
+) -> None:
+    clothes = replace(model, facts={"trained_on": "Fashion-MNIST"})
+    told = gather(qtbot, controller, clothes, len(STORAGE_PRECISIONS))
+    assert [figures.accuracy for figures in told] == [None] * len(STORAGE_PRECISIONS)
+    assert all(figures.size for figures in told)
+    assert controller.measured_on == ""

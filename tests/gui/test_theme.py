@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QCheckBox
+from pytestqt.qtbot import QtBot
 
 from gui import theme
 
@@ -49,6 +50,27 @@ class TestContrast:
     def test_curves_and_ink_stand_out(self, scheme: theme.Colours, series: str) -> None:
         assert contrast(scheme.curves[series], scheme.surface) >= 3
         assert contrast(scheme.ink, scheme.paper) >= 7
+
+
+@pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_a_ticked_box_has_a_check_mark(
+    app: QApplication, qtbot: QtBot, scheme: Qt.ColorScheme, is_enabled: bool
+) -> None:
+    theme.apply_scheme(app, scheme)
+    box = QCheckBox()
+    qtbot.addWidget(box)
+    box.setEnabled(is_enabled)
+    colours = theme.DARK if scheme == Qt.ColorScheme.Dark else theme.LIGHT
+
+    def inside() -> list[QColor]:
+        image = box.grab().toImage()
+        return [image.pixelColor(x, y) for x in range(3, 13) for y in range(5, image.height() - 5)]
+
+    assert len({colour.name() for colour in inside()}) == 1
+    box.setChecked(True)
+    behind = QColor(colours.accent if is_enabled else colours.disabled).name()
+    assert {QColor(colours.on_accent).name(), behind} <= {colour.name() for colour in inside()}
 
 
 def test_curves_differ_in_more_than_colour() -> None:

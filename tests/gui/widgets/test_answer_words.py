@@ -57,8 +57,20 @@ def test_without_an_answer_it_asks_for_a_digit(answer: AnswerWords) -> None:
 
 
 def test_where_the_network_does_not_know_it_says_so_and_what_it_would_guess(answer: AnswerWords) -> None:
-    answer.show_answer(Answer(probabilities(d4=0.9, d9=0.1), 4, 0.34, None))
-    assert words(answer) == ["I don't know", "If it is a digit, most likely a 4 (34 % sure)"]
+    answer.show_answer(Answer(probabilities(d4=0.9, d9=0.1), 4, 0.36, None))
+    assert words(answer) == ["I don't know", "Most likely no digit (60.0 %), or else a 4 (36.0 %)"]
+    answer.show_answer(Answer(probabilities(d8=0.5, d9=0.3, d1=0.2), 8, 0.48, None))
+    assert words(answer) == ["I don't know", "Perhaps an 8 (48.0 %), but too unsure to say so"]
+    answer.show_answer(Answer(probabilities(d4=1.0), 4, 0.0, None))
+    assert words(answer) == ["I don't know", "Most likely no digit (100.0 %)"]
+
+
+def test_what_speaks_for_no_digit_is_told_like_any_other_answer(answer: AnswerWords) -> None:
+    answer.show_answer(Answer(probabilities(d7=0.98, d1=0.02), 7, 0.62, 7))
+    assert words(answer) == ["It is a 7", "62.0 % sure; 36.7 % for no digit"]
+    answer.show_meanings("Fashion-MNIST", tuple(f"garment {place}" for place in range(10)))
+    answer.show_answer(Answer(probabilities(d7=0.98, d1=0.02), 7, 0.62, 7))
+    assert words(answer) == ["garment 7", "62.0 % sure; 36.7 % for none of these"]
 
 
 def test_a_number_stands_alone_and_an_answer_takes_its_place(answer: AnswerWords) -> None:
@@ -79,3 +91,19 @@ def test_a_long_number_is_wrapped_and_makes_nothing_wider(answer: AnswerWords) -
     assert label.font().pointSizeF() < font.pointSizeF()
     answer.show_answer(None)
     assert label.font() == font
+
+
+CLOTHES = ("T-shirt", "trousers", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot")
+
+
+def test_a_network_that_reads_no_digits_answers_with_the_names_of_its_classes(answer: AnswerWords) -> None:
+    answer.show_meanings("Fashion-MNIST", CLOTHES)
+    answer.show_answer(None)
+    assert words(answer) == ["No digits", "This network reads Fashion-MNIST: T-shirt, trousers, pullover and so on."]
+    answer.show_answer(sure(probabilities(d1=0.93, d3=0.07)))
+    assert words(answer) == ["trousers", "93.0 % sure; 7.0 % for dress"]
+    answer.show_answer(sure(probabilities(d0=0.4, d6=0.35, d3=0.25)))
+    assert words(answer)[0] == "Perhaps T\u2011shirt"
+    answer.show_answer(Answer(probabilities(d4=0.9, d9=0.1), 4, 0.36, None))
+    assert words(answer)[0] == "I don't know"
+    assert "coat" in words(answer)[1]

@@ -43,15 +43,21 @@ def test_it_begins_at_the_fitted_threshold_without_changing_it(qtbot: QtBot, row
     with qtbot.assertNotEmitted(row.threshold_changed):
         row.show_certainty(0.807, COVERAGE, ACCURACY)
     assert text(row, "certaintyPercent") == "80 %"
-    assert text(row, "certaintyEffect") == "Answers 60.0 % of the test digits, 99.60 % of these right."
+    assert text(row, "certaintyEffect") == "Test set: 60.0 % answered, 99.60 % right."
 
 
 def test_the_keys_move_it_and_the_sentence_follows(qtbot: QtBot, row: CertaintyRow) -> None:
     row.show_certainty(0.8, COVERAGE, ACCURACY)
+    shown: list[float] = []
+    row.threshold_shown.connect(shown.append)
     with qtbot.waitSignal(row.threshold_changed) as told:
         qtbot.keyClick(slider(row), Qt.Key.Key_End)
     assert told.args == [1.0]
-    assert text(row, "certaintyEffect") == "Answers 50.0 % of the test digits, 100.00 % of these right."
+    row.show_certainty(0.807, COVERAGE, ACCURACY)
+    row.show_nothing()
+    assert shown == [1.0, 0.8, 0.0]
+    row.show_certainty(1.0, COVERAGE, ACCURACY)
+    assert text(row, "certaintyEffect") == "Test set: 50.0 % answered, 100.00 % right."
 
 
 def test_where_nothing_is_answered_it_says_so(row: CertaintyRow) -> None:

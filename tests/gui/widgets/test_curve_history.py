@@ -1,9 +1,9 @@
-"""The points of a curve: none is lost, and those worth drawing show every peak and valley."""
+"""The points of a curve: none that matters is lost, and those worth drawing show every peak and valley."""
 
 import numpy as np
 import pytest
 
-from gui.widgets.curve_history import COLUMNS, CurveHistory
+from gui.widgets.curve_history import COLUMNS, MOST_POINTS, CurveHistory
 
 
 def grown(accuracies: np.ndarray) -> CurveHistory:
@@ -13,9 +13,18 @@ def grown(accuracies: np.ndarray) -> CurveHistory:
     return history
 
 
+ACCURACIES = np.random.default_rng(5).random(100_003)
+
+
 @pytest.fixture(scope="module")
 def long_history() -> CurveHistory:
-    return grown(np.random.default_rng(5).random(100_003))
+    """As long as one of which nothing is forgotten can be."""
+    return grown(ACCURACIES[:MOST_POINTS])
+
+
+@pytest.fixture(scope="module")
+def longer_history() -> CurveHistory:
+    return grown(ACCURACIES)
 
 
 def test_points_come_back_as_they_were_given() -> None:
@@ -45,6 +54,29 @@ def test_points_that_are_not_finite_are_left_out(bad: float) -> None:
     assert len(history) == 0
 
 
+def test_it_does_not_grow_with_the_run_and_forgets_in_every_part_alike(longer_history: CurveHistory) -> None:
+    assert MOST_POINTS // 4 <= len(longer_history) <= MOST_POINTS
+    rooms = [array._room.nbytes for array in (*longer_history._columns.values(), longer_history._numbers)]
+    assert sum(rooms) <= 6 * 8 * MOST_POINTS
+    places = longer_history.values("samples") / 100 - 1
+    assert (places[0], places[-1]) == (0, 100_002)
+    # Each point is still one of those that were told, with all its values.
+    assert (longer_history.values("accuracy") == ACCURACIES[places.astype(int)]).all()
+    assert (np.diff(places) > 0).all()
+    assert np.diff(places).max() <= 3 * 8 * 100_003 / MOST_POINTS
+    for metric, best in (("accuracy", ACCURACIES.argmax()), ("loss", ACCURACIES.argmax())):
+        assert places[longer_history.best(metric)] == best
+
+
+def test_peaks_and_valleys_outlive_what_is_forgotten() -> None:
+    accuracies = np.full(150_000, 0.5)
+    accuracies[[40, 77_777, 120_000]] = 0.1, 0.9, 0.05
+    history = grown(accuracies)
+    assert {0.1, 0.9, 0.05} <= set(history.values("accuracy").tolist())
+    assert history.extremes("samples", "accuracy", 0, np.inf) == (0.05, 0.9)
+    assert history.values("samples")[history.best("accuracy")] == 7_777_800
+
+
 def test_few_points_are_all_drawn() -> None:
     history = grown(np.linspace(0, 1, 900))
     assert history.worth_drawing("samples", "accuracy", -np.inf, np.inf).tolist() == list(range(900))
@@ -52,7 +84,7 @@ def test_few_points_are_all_drawn() -> None:
 
 @pytest.mark.parametrize("metric", ["accuracy", "loss"])
 @pytest.mark.parametrize(
-    ("low", "high"), [(-np.inf, np.inf), (0, 10_000_300), (123_456, 9_000_001), (5_000_000, 5_200_000), (77, 300_000)]
+    ("low", "high"), [(-np.inf, np.inf), (0, 3_276_900), (123_456, 3_000_001), (1_000_000, 1_200_000), (77, 300_000)]
 )
 def test_of_many_points_a_thousand_are_drawn_every_peak_and_valley_among_them(
     long_history: CurveHistory, metric: str, low: float, high: float

@@ -66,6 +66,15 @@ def test_it_says_which_network_answers(panel: DrawingPanel) -> None:
     assert not [text for text in words(panel) if "Answered" in text]
 
 
+def test_another_network_leaves_the_sheet_as_it_is(qtbot: QtBot, panel: DrawingPanel) -> None:
+    sizes = set()
+    for name in ("", "the network in training", "the network that came with Inkling (99.67 %)"):
+        panel.show_network_name(name)
+        qtbot.wait(20)
+        sizes.add(panel.canvas.size().toTuple())
+    assert len(sizes) == 1
+
+
 def test_the_canvas_is_square_in_a_tall_panel(qtbot: QtBot, panel: DrawingPanel) -> None:
     panel.resize(300, 1200)
     qtbot.waitUntil(lambda: panel.canvas.height() == panel.canvas.width())

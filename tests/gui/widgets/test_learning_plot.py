@@ -1,6 +1,7 @@
 """The plots, drawn and pointed at for real: what is shown, when it is drawn, and what can be taken out of it."""
 
 import csv
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -176,7 +177,7 @@ def test_losses_by_their_magnitude(qtbot: QtBot, plot: LearningPlot) -> None:
     y = drawn(plot, "loss", "train")[1]
     assert y[0] == pytest.approx(np.log10(1.01 - 0.99 * (1 - 0.9**0.5)))
     assert np.isfinite(y).all()
-    assert part(plot, "loss")._left.tickStrings([-1.0], 1.0, 1.0) == ["0.1"]
+    assert part(plot, "loss").canvas.left.tickStrings([-1.0], 1.0, 1.0) == ["0.1"]
     find(plot, QCheckBox, "logScale").setChecked(False)
     settle(qtbot, plot)
     assert drawn(plot, "loss", "train")[1][0] > 0.9
@@ -443,6 +444,44 @@ def test_a_new_run_has_no_marks(qtbot: QtBot, plot: LearningPlot) -> None:
     assert marks(plot, "accuracy") == marks(plot, "loss") == []
 
 
+def words_in_sight(plot: LearningPlot) -> list[tuple[float, float, str]]:
+    """Left and right edge, in pixels, of what is written beside the marks of the upper plot."""
+    found = []
+    for line in part(plot, "accuracy")._marks.lines:
+        if line.label.isVisible():
+            edges = line.label.mapRectToScene(line.label.boundingRect())
+            found.append((edges.left(), edges.right(), line.label.toPlainText()))
+    return sorted(found)
+
+
+def test_words_beside_many_marks_never_lie_on_each_other(qtbot: QtBot, plot: LearningPlot) -> None:
+    learn(plot, 10)
+    for number in range(60):
+        plot.add_mark(100 * number, 0.01 * number, 0.05 * number, f"Learning rate 0.0{number}")
+    settle(qtbot, plot)
+    found = words_in_sight(plot)
+    assert len(found) > 1
+    assert all(right < left for (_, right, _), (left, _, _) in pairwise(found))
+    # The newest is told, and each of the others counted.
+    assert found[-1][2].startswith("Learning rate 0.059")
+    counted = [int(words.split("(+")[1][:-1]) if "(+" in words else 0 for _, _, words in found]
+    assert sum(counted) + len(found) == 60
+    part(plot, "accuracy").moved_by_user.emit(4950.0, 5050.0)
+    settle(qtbot, plot)
+    assert [words for _, _, words in words_in_sight(plot)] == ["Learning rate 0.050"]
+
+
+def test_a_mark_at_the_right_edge_has_its_words_within_the_plot(qtbot: QtBot, plot: LearningPlot) -> None:
+    learn(plot, 10)
+    settle(qtbot, plot)
+    right_edge = part(plot, "accuracy").x_range()[1]
+    plot.add_mark(int(right_edge) - 1, 1.0, 5.0, "Learning rate 0.03")
+    settle(qtbot, plot)
+    ((_, right, _),) = words_in_sight(plot)
+    box = part(plot, "accuracy").canvas.getViewBox()
+    assert right <= box.mapRectToScene(box.boundingRect()).right() + 1
+
+
 def test_marks_follow_the_palette(qtbot: QtBot, plot: LearningPlot) -> None:
     plot.add_mark(5000, 0.5, 2.5, "Learning rate 0.03")
     palette = QPalette(plot.palette())
@@ -450,8 +489,8 @@ def test_marks_follow_the_palette(qtbot: QtBot, plot: LearningPlot) -> None:
     plot.setPalette(palette)
     settle(qtbot, plot)
     for metric in ("accuracy", "loss"):
-        assert [line.pen.color().name() for line in part(plot, metric)._marks] == [theme.DARK.muted]
-    assert part(plot, "accuracy")._marks[0].label.color.name() == theme.DARK.muted
+        assert [line.pen.color().name() for line in part(plot, metric)._marks.lines] == [theme.DARK.muted]
+    assert part(plot, "accuracy")._marks.lines[0].label.color.name() == theme.DARK.muted
 
 
 def test_in_a_narrow_window_the_legend_has_a_row_of_its_own(qtbot: QtBot, plot: LearningPlot) -> None:

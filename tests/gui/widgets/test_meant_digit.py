@@ -75,3 +75,27 @@ def test_there_is_something_to_choose_only_for_a_drawing(meant: MeantDigit) -> N
     meant.show_drawing(3)
     assert selector(meant).isVisible()
     assert not label(meant, "printedLabel").isVisible()
+
+
+KANA = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
+
+
+def test_what_was_meant_among_other_classes_is_neither_right_nor_wrong(meant: MeantDigit) -> None:
+    meant.show_printed(0, 7)
+    meant.show_answer(7)
+    assert label(meant, "verdictLabel").text() == "✓"
+    meant.show_classes(KANA)
+    assert label(meant, "verdictLabel").text() == ""
+    meant.show_printed(0, 7, KANA)
+    assert label(meant, "printedLabel").text() == "Test picture 1: ya"
+    assert label(meant, "verdictLabel").text() == "✓"
+    meant.show_answer(2)
+    assert label(meant, "verdictLabel").accessibleDescription() == "The network reads su."
+
+
+def test_no_digit_can_be_meant_for_a_network_that_reads_none(meant: MeantDigit) -> None:
+    meant.show_drawing(None)
+    assert selector(meant).isEnabled()
+    meant.show_classes(KANA)
+    assert not selector(meant).isEnabled()
+    assert "reads no digits" in selector(meant).toolTip()

@@ -56,7 +56,6 @@ def choose(qtbot: QtBot, panel: MyDigitsPanel, *rows: int) -> QListView:
 
 def test_without_any_it_says_how_to_begin_and_offers_nothing_else(panel: MyDigitsPanel) -> None:
     panel.allow(True)
-    assert find(panel, QLabel, "ownHint").text() == ""  # They have not been read yet.
     panel.show_digits(own_digits())
     assert find(panel, QLabel, "ownHint").isVisible()
     assert "press the key of what it is" in find(panel, QLabel, "ownHint").text()
@@ -64,6 +63,21 @@ def test_without_any_it_says_how_to_begin_and_offers_nothing_else(panel: MyDigit
         assert not find(panel, QPushButton, name).isEnabled(), name
     assert find(panel, QPushButton, "importOwn").isEnabled()
     assert not find(panel, QLabel, "ownProblems").isVisible()
+
+
+def test_until_they_are_read_it_says_so_and_counts_none(panel: MyDigitsPanel) -> None:
+    hint = find(panel, QLabel, "ownHint")
+    assert (hint.isVisible(), hint.text()) == (True, "Reading your digits…")
+    assert counts(panel) == ["All", *map(str, range(10))]
+    find(panel, QTabBar, "ownLabels").setCurrentIndex(3)
+    assert hint.text() == "Reading your digits…"
+    panel.show_failure()
+    assert hint.text() == "Your digits could not be read."
+    panel.show_digits(own_digits((7, 7)))
+    find(panel, QTabBar, "ownLabels").setCurrentIndex(0)
+    assert counts(panel)[0] == "All 1"
+    panel.show_failure()
+    assert not hint.isVisible()
 
 
 def test_they_are_counted_by_label_and_the_wrong_ones_besides(filled: MyDigitsPanel) -> None:

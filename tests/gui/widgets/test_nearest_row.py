@@ -38,3 +38,10 @@ def test_fewer_digits_leave_frames_empty(row: NearestRow) -> None:
     assert image.pixelColor(22 + 52, 22) == track
     row.show_digits(None, None)
     assert row.grab().toImage().pixelColor(22, 22) == track
+
+
+def test_labels_are_called_what_they_stand_for(row: NearestRow) -> None:
+    row.show_classes(("T-shirt", "trousers"))
+    row.show_digits(np.full((2, 28, 28), 90, np.uint8), np.array([1, 0], np.uint8))
+    assert row.accessibleDescription() == "trousers, T-shirt"
+    assert not row.grab().isNull()

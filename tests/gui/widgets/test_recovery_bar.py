@@ -40,7 +40,7 @@ def test_it_says_which_run_and_how_far_it_came(bar: RecoveryBar, run: RunSummary
     assert bar.isVisible()
     words = bar.findChild(QLabel, "recoveryWords")
     assert isinstance(words, QLabel)
-    assert words.text() == "The run of Wide was broken off at epoch 3 of 10."
+    assert words.text() == "The run of Wide on MNIST was broken off at epoch 3 of 10."
 
 
 def test_continue_asks_for_it_when_a_run_may_begin(qtbot: QtBot, bar: RecoveryBar, run: RunSummary) -> None:

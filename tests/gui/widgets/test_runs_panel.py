@@ -14,7 +14,8 @@ from core.training.job import TrainingJob
 from core.training.ledger import Curve, RunSummary
 from core.training.presets import find_preset
 from core.training.run_info import RunInfo
-from gui.widgets.runs_model import ACCURACY, CURVE, NAME, STATE, TIME, RunsModel
+from gui import theme
+from gui.widgets.runs_model import ACCURACY, CURVE, NAME, STATE, STYLE_ROLE, TIME, RunsModel
 from gui.widgets.runs_panel import RunsPanel
 
 
@@ -210,6 +211,34 @@ def test_a_colour_stays_with_its_run_whatever_comes_and_goes(panel: RunsPanel) -
     fresh = RunsModel()
     fresh.show_runs(many)
     assert styles(fresh) == before
+
+
+def test_no_two_runs_shown_together_have_one_colour_as_long_as_there_are_enough(panel: RunsPanel) -> None:
+    def colour(style: str) -> str:
+        return theme.series_colour(style, theme.LIGHT)
+
+    def shown() -> list[str]:
+        return [style for _, style in model.ticked()]
+
+    model = table(panel).model()
+    assert isinstance(model, RunsModel)
+    panel.show_runs([run(f"2026-01-{day:02} quick-mlp", day=day) for day in range(1, 17)])
+    styles = [str(model.index(row, CURVE).data(STYLE_ROLE)) for row in range(16)]
+    rivals = [row for row in range(16) if [colour(style) for style in styles].count(colour(styles[row])) > 1]
+    rows = rivals[:1] + [row for row in rivals[1:] if colour(styles[row]) == colour(styles[rivals[0]])][:1]
+    rows += [row for row in range(16) if row not in rows]
+    for count, row in enumerate(rows, 1):
+        before = shown()
+        model.setData(model.index(row, NAME), 2, Qt.ItemDataRole.CheckStateRole)
+        assert set(before) <= set(shown())
+        assert len(set(shown())) == count
+        assert len(set(map(colour, shown()))) == min(count, 8)
+    assert model.index(rows[0], CURVE).data(STYLE_ROLE) == styles[rows[0]]
+    # What a run was given stays with it when the others go.
+    given = model.index(rows[1], CURVE).data(STYLE_ROLE)
+    for row in rows[:2]:
+        model.setData(model.index(row, NAME), 0, Qt.ItemDataRole.CheckStateRole)
+    assert model.index(rows[1], CURVE).data(STYLE_ROLE) == given
 
 
 def test_pointing_reads_every_curve_at_the_nearest_point(qtbot: QtBot, panel: RunsPanel) -> None:
