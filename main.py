@@ -1,7 +1,7 @@
 """Inkling's front door: no arguments open the window, a command word runs without one; neither loads the other's."""
 
-import _signal as signal  # type: ignore[import-not-found]  # Enums take signal itself 10 ms, open to Ctrl-C.
 import os
+import signal
 import sys
 from importlib import import_module
 

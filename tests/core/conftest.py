@@ -1,5 +1,7 @@
 """Commands run in this process, and a small network for them to answer with."""
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from tests.core.commands import Run
 
 
 @pytest.fixture
-def inkling(capsys: pytest.CaptureFixture[str]) -> Run:
+def inkling(capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
     """Runs a command in this process; gives exit status, stdout and stderr."""
 
     def inkling(*words: object) -> tuple[int, str, str]:
@@ -18,7 +20,10 @@ def inkling(capsys: pytest.CaptureFixture[str]) -> Run:
         status = run([str(word) for word in words])
         return status, *capsys.readouterr()
 
-    return inkling
+    # A shell that starts the tests in the background has them ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield inkling
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

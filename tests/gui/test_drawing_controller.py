@@ -235,12 +235,13 @@ def test_steps_left_out_are_left_out_of_every_digit(
 def test_the_digits_of_a_picture_are_read_as_they_were_found(
     qtbot: QtBot, controller: DrawingController, mnist: DigitSets
 ) -> None:
-    opened = OpenedPicture(np.zeros((9, 9, 3), np.uint8), tuple(mnist.test.images[:12]), np.zeros((12, 4)))
+    digits = mnist.test.part(20, 32)
+    opened = OpenedPicture(np.zeros((9, 9, 3), np.uint8), tuple(digits.images), np.zeros((12, 4)))
     with qtbot.waitSignal(controller.traced) as traced:
         number = read(qtbot, controller, lambda: controller.on_picture_put(opened))
     assert number is not None
-    assert number.text == "".join(map(str, mnist.test.labels[:12]))
-    assert [digit.picture.tobytes() for digit in number.digits] == [one.tobytes() for one in mnist.test.images[:12]]
+    assert number.text == "".join(map(str, digits.labels))
+    assert [digit.picture.tobytes() for digit in number.digits] == [one.tobytes() for one in digits.images]
     assert traced.args == [None, None]
 
 
