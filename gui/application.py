@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from core import VERSION
 from core.device_list import list_devices
 from core.digits.dataset import DigitSets
-from core.digits.downloads import BUILT_IN, SETS
+from core.digits.downloads import BUILT_IN, title_of
 from core.digits.my_digits import default_file
 from core.training.events import Evaluated, HyperparametersChanged, StepsCompleted
 from core.training.job import TrainingJob
@@ -178,8 +178,7 @@ class Application(QObject):
 
     @Slot(TrainingJob)
     def _on_job_accepted(self, job: TrainingJob) -> None:
-        title = SETS[job.data].title if job.data in SETS else job.data
-        self.window.run_controls.show_data("" if job.data == BUILT_IN else title)
+        self.window.run_controls.show_data("" if job.data == BUILT_IN else title_of(job.data))
 
     @Slot()
     def _on_values_changed(self) -> None:

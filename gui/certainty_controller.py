@@ -2,11 +2,12 @@
 
 Weights in training change too often to be fitted; once a run has ended, or a network from a file comes without, the
 held-out digits are read, and then the test digits, to tell what each threshold would cost. That keeps a core busy for
-seconds, so it waits as long as something trains or is measured.
+seconds, so it waits as long as something trains or is measured. Another set in use is measured anew; the calibration is
+the network's own, and stays.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
@@ -38,26 +39,30 @@ class Certainty:
 
 
 class CertaintyController(QObject):
-    """Emits `fitted(Certainty)` some seconds after a network to look at, or `unknown` as long as there is none."""
+    """Emits `known(Calibration)` once for a network that has one or gets one, `unknown` when another is looked at.
 
-    fitted = Signal(object)
+    `measured(Certainty)` some seconds later, for the set in use; `unmeasured` when that set has been changed.
+    """
+
+    known = Signal(object)
     unknown = Signal()
+    measured = Signal(object)
+    unmeasured = Signal()
     failed = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._sets: DigitSets | None = None
         self._model: Model | None = None
-        self._is_free, self._is_fitted = True, False
+        self._is_free, self._is_measured = True, False
         self._job = BackgroundJob(self)
         self._job.done.connect(self._on_done)
         self._job.failed.connect(self.failed)
 
     @Slot(object)
     def on_data_loaded(self, sets: DigitSets) -> None:
-        self._sets = sets
-        self._is_fitted = False
-        self.unknown.emit()
+        self._sets, self._is_measured = sets, False
+        self.unmeasured.emit()
         self._start()
 
     def allow(self, free: bool) -> None:
@@ -68,8 +73,10 @@ class CertaintyController(QObject):
 
     def look_at(self, model: Model | None) -> None:
         """Fit this network, which answers from now on; None as long as its weights still change."""
-        self._model, self._is_fitted = model, False
+        self._model, self._is_measured = model, False
         self.unknown.emit()
+        if model is not None and (calibration := Calibration.from_facts(model.facts)) is not None:
+            self.known.emit(calibration)
         self._start()
 
     def cancel(self) -> None:
@@ -81,7 +88,7 @@ class CertaintyController(QObject):
         if self._model is None or self._sets is None or not self._is_free or not self._means_the_same():
             self._job.drop()
             return
-        if self._is_fitted:
+        if self._is_measured:
             return
         model, sets = self._model, self._sets
         self._job.start(lambda cancelled: _certainty(model, sets, cancelled))
@@ -94,9 +101,13 @@ class CertaintyController(QObject):
 
     @Slot(object)
     def _on_done(self, certainty: Certainty | None) -> None:
-        if certainty is not None and self._model is not None:
-            self._is_fitted = True
-            self.fitted.emit(certainty)
+        if certainty is None or self._model is None:
+            return
+        self._is_measured = True
+        if Calibration.from_facts(self._model.facts) is None:
+            self._model = replace(self._model, facts={**self._model.facts, **certainty.calibration.as_facts()})
+            self.known.emit(certainty.calibration)
+        self.measured.emit(certainty)
 
 
 def _certainty(model: Model, sets: DigitSets, cancelled: Callable[[], bool]) -> Certainty | None:

@@ -1,7 +1,7 @@
 """The way out: ask, stop, wait, save, close; never hanging, and never losing a trained network without a word.
 
 A run that is kept in its folder loses nothing: it is asked whether to stop it, and its network needs no saving. Where
-it ends by itself while that is asked, the question is another.
+it ends by itself while that is asked, the question is another, or none where it has left nothing.
 """
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -43,6 +43,9 @@ class ClosingController(QObject):
         self._promised = running and self._training.is_kept
         answer = self._ask(running, self._promised)
         if self._is_overtaken and answer is Keep.STAY:
+            if not (self._files.has_unsaved or self._training.is_kept):
+                self.close_allowed.emit()
+                return
             answer = self._ask(False, not self._files.has_unsaved)
         if answer is Keep.STAY:
             return

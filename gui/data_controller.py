@@ -101,6 +101,7 @@ class DataController(QObject):
 
     def open_folder(self, folder: Path) -> None:
         """Use the set in this folder, called as the folder is."""
+        self._is_wanted = False
         name = self.tr("%1 (folder)").replace("%1", folder.resolve().name)
         self._start_reading("", lambda cancelled: _in_folder(folder, name))
 

@@ -4,6 +4,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DigitSets
 from core.digits.downloads import PublishedSet, classes_of, shows_digits
+from core.training.calibration import Calibration
 from core.training.model_file import Model
 from gui.certainty_controller import Certainty, CertaintyController
 from gui.dialogs import Dialogs
@@ -86,7 +87,9 @@ class DrawingSide(QObject):
 
         network.settled.connect(self._certainty.look_at)
         self._certainty.unknown.connect(panel.certainty.show_nothing)
-        self._certainty.fitted.connect(self._on_certainty_fitted)
+        self._certainty.known.connect(self._on_calibration_known)
+        self._certainty.measured.connect(self._on_certainty_measured)
+        self._certainty.unmeasured.connect(panel.certainty.forget_effect)
         self._certainty.failed.connect(self.failed)
         panel.certainty.threshold_changed.connect(drawing.set_threshold)
 
@@ -101,9 +104,12 @@ class DrawingSide(QObject):
         self.controller.read_whole(not published.shows_digits)
 
     @Slot(object)
-    def _on_certainty_fitted(self, certainty: Certainty) -> None:
-        self.controller.use_calibration(certainty.calibration)
-        threshold = certainty.calibration.threshold
-        self._panel.certainty.show_certainty(threshold, certainty.coverage, certainty.accuracy)
+    def _on_calibration_known(self, calibration: Calibration) -> None:
+        self.controller.use_calibration(calibration)
+        self._panel.certainty.show_threshold(calibration.threshold)
         # What is shown is what holds: no bar may pass the line and still be no answer.
         self.controller.set_threshold(self._panel.certainty.threshold)
+
+    @Slot(object)
+    def _on_certainty_measured(self, certainty: Certainty) -> None:
+        self._panel.certainty.show_effect(certainty.coverage, certainty.accuracy)

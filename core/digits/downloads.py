@@ -72,6 +72,11 @@ def find_set(name: str) -> PublishedSet:
     return SETS[name]
 
 
+def title_of(name: str) -> str:
+    """What people call the set of this `name`; one that Inkling does not know is called as it is named."""
+    return SETS[name].title if name in SETS else name
+
+
 def find_titled(title: str) -> PublishedSet | None:
     """The set that people know by this `title`, which is what a network's file says it learned from."""
     return next((known for known in SETS.values() if known.title == title), None)

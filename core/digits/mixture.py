@@ -9,7 +9,7 @@ from core.digits.dataset import OUTLIER, Dataset, Splits
 from core.digits.outliers import outlier_pictures
 from core.digits.synthetic_ink import synthetic_pictures
 
-OUTLIERS = 0.25
+OUTLIER_SHARE = 0.25
 """The share of drawings that are no digit in synthetic ink."""
 
 HELD_OUT_EVERY = 5
@@ -25,7 +25,7 @@ def with_synthetic_ink(digits: Dataset, share: float, seed: int) -> Dataset:
     if count == 0:
         return digits
     rng = np.random.default_rng((seed, count))
-    outliers = round(count * OUTLIERS)
+    outliers = round(count * OUTLIER_SHARE)
     labels = rng.integers(0, 10, count - outliers, np.uint8)
     images = digits.images, synthetic_pictures(labels, rng), outlier_pictures(outliers, rng)
     return Dataset(

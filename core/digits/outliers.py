@@ -114,7 +114,7 @@ FORMS = tuple(form(OUTLIER, *row) for row in (*_LETTERS, *_SIGNS, *_PICTURES))
 """What is drawn with intent; the weights say how often beside each other."""
 
 SCRIBBLED, COMPOSED = 0.25, 0.25
-"""The shares of outliers that are drawn without any, and that put rings, arcs and lines together by chance."""
+"""The shares of outliers that are mere scribbles, and that put rings, arcs and lines together by chance."""
 
 
 def outlier_pictures(count: int, rng: np.random.Generator) -> HostArray:

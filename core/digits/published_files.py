@@ -130,7 +130,8 @@ def _unpack(published: PublishedSet, archive: Path, scratch: Path) -> dict[str, 
                             _copy(packed, scratch / name, archive)
                     return {part: scratch / name for part, name in parts.items()}
     except (*_UNPACKING_ERRORS, OSError) as error:
-        # The system says so of a place before the archive's beginning; all else it says is about the disk.
+        # An invalid argument is how the system answers where an archive points to before its own beginning; all else
+        # that it says is about the disk.
         if isinstance(error, OSError) and error.errno != errno.EINVAL:
             raise
         raise DatasetError(f"{archive} cannot be unpacked ({str(error)[:100]}); fetch it again") from None

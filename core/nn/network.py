@@ -86,8 +86,6 @@ class Network:
                 propagates=index > self._first_learning,
                 divides=self.divides,
             )
-            if names and not layer.carries:
-                self._uncarried += [(array, device.xp.empty_like(array)) for array in layer.gradients.values()]
             if names:
                 self._first_learning = min(self._first_learning, index)
 
@@ -119,6 +117,8 @@ class Network:
         self._carried = share
         for layer in self.layers:
             layer.carry(share)
+        others = [layer.gradients.values() for layer in self.layers if share and not layer.carries]
+        self._uncarried = [(array, self.device.xp.empty_like(array)) for arrays in others for array in arrays]
 
     def forward(self, x: Array, *, training: bool = False) -> Array:
         """Scores (outputs, N) for the batch x (*input_shape, N)."""
@@ -132,13 +132,12 @@ class Network:
 
         It goes back no further than the first layer that learns: nobody asks for the gradient of the pixels.
         """
-        uncarried = self._uncarried if self._carried else []
-        for gradient, before in uncarried:
+        for gradient, before in self._uncarried:
             before[...] = gradient
         with self.device.dividing(self.divides):
             for layer in reversed(self.layers[self._first_learning :]):
                 dscores = layer.backward(dscores)
-        for gradient, before in uncarried:
+        for gradient, before in self._uncarried:
             self.device.add_scaled(before, self._carried, out=gradient)
 
     def named_layers(self) -> list[tuple[str, Layer]]:

@@ -23,7 +23,7 @@ from core.training.hyperparameters import HyperparameterError, Hyperparameters
 Weights: TypeAlias = Mapping[str, HostArray]
 """All parameters of a network by name, read-only host copies."""
 
-FORMAT, FORMAT_VERSION = "inkling-checkpoint", "1"
+FORMAT, FORMAT_VERSION = "inkling-checkpoint", "2"
 MAX_BYTES = 4 * 2**30
 """The largest network in float64, with two arrays that its optimizer remembers and three copies, takes 2.4 GB."""
 DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64"}
@@ -137,7 +137,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def _write_safetensors(file: BinaryIO, tensors: Mapping[str, HostArray], metadata: Mapping[str, str]) -> None:
-    """As safetensors' own `save` does, but for its copies of everything: this happens every few seconds."""
+    """As safetensors' own `save` does, but for its copies of everything: this may happen every few seconds."""
     header: dict[str, object] = {"__metadata__": dict(metadata)}
     end = 0
     for name, tensor in tensors.items():

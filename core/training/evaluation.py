@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.device import Array, Device, HostArray
-from core.digits.dataset import OUTLIER, Dataset, to_network_input
+from core.digits.dataset import Dataset, to_network_input
 from core.nn.layers.layer import Shape
 from core.nn.losses import Loss
 from core.nn.network import Network
@@ -43,7 +43,7 @@ class DeviceDataset:
         self.labels = device.to_device(dataset.labels.astype(np.intp))
         # A row for each class, and one for outliers, which are of none.
         table = (1.0 - smoothing) * np.eye(classes + 1, classes) + smoothing / classes
-        table[OUTLIER:] = 1.0 / classes
+        table[classes] = 1.0 / classes
         self._targets_of = device.to_device(table.astype(dtype))
         self._workspace = Workspace(device, dtype)
 

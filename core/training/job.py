@@ -119,8 +119,9 @@ def check_change(preset: str, before: Hyperparameters, after: Hyperparameters) -
 
 
 def check_start(job: TrainingJob) -> None:
-    """Raises HyperparameterError if the weights to begin with, which have been read, are those of another network."""
-    assert job.start_file is None, "it would begin with fresh weights"
+    """Raises HyperparameterError if the weights to begin with are of another network, ValueError if they are unread."""
+    if job.start_file is not None:
+        raise ValueError("the network to begin with has not been read; the run would begin with fresh weights")
     if job.start is None:
         return
     wanted = weight_shapes(find_preset(job.preset).build_layers(job.hyperparameters.network), INPUT_SHAPE)

@@ -21,6 +21,7 @@ from core.training.checkpoint import LearnerState, Weights, is_count
 from core.training.evaluation import DeviceDataset, samples_last
 from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
 from core.training.presets import Preset, find_preset
+from core.training.tally import Tally
 from core.workspace import Workspace
 
 
@@ -50,7 +51,7 @@ class Learner:
             self.distortion = Distortion(self.device, dtype, chosen.augment)
             self.shift = BatchShift(self.device, chosen.shift_px)
             self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
-            self._tally = _Tally(self.network)
+            self._tally = Tally(self.device, dtype)
             self._workspace = Workspace(self.device, np.intp)
         is_outlier = digits.labels == OUTLIER
         self._is_outlier = is_outlier if is_outlier.any() else None
@@ -65,7 +66,8 @@ class Learner:
         """Take over from `chosen` what may change during a run, but for how long it is and its learning rate."""
         self.hyperparameters = chosen
         self.optimizer.momentum = chosen.momentum
-        self.network.carry(chosen.momentum if self._carries else 0.0)
+        with self.device.activate():
+            self.network.carry(chosen.momentum if self._carries else 0.0)
         self.optimizer.weight_decay = chosen.weight_decay
         self.optimizer.clip_norm = chosen.clip_norm
         self.distortion.strength = chosen.augment
@@ -253,46 +255,6 @@ class _Average:
     def copy_state(self) -> None:
         """The layers' own running means are means already."""
         self.network.state[...] = self._of.state
-
-
-class _Tally:
-    """Loss and right answers since the last report, summed on the device: reading them is the only synchronisation."""
-
-    def __init__(self, network: Network) -> None:
-        self._xp = network.device.xp
-        self._loss = self._xp.zeros((), np.float64)
-        self._right = self._xp.zeros((), np.int64)
-        self._now = self._xp.zeros((), np.int64)
-        self.count = self.outliers = 0
-        """The pictures of all steps since the last report, and those among them that are no digit; the host counts."""
-        self._workspace = Workspace(network.device, network.dtype)
-
-    def add(self, loss: Array, scores: Array, labels: Array) -> None:
-        """Add a batch: its summed loss, its scores (classes, N) and labels (N,)."""
-        xp, n = self._xp, len(labels)
-        answers = self._workspace.array("answers", (n,), np.intp)
-        right = self._workspace.array("right", (n,), np.bool_)
-        xp.add(self._loss, loss, out=self._loss)
-        # Along any axis but the last, argmax would make a copy of its own.
-        rows = self._workspace.array("rows", scores.shape[::-1])
-        rows[...] = scores.T
-        rows.argmax(axis=1, out=answers)
-        xp.equal(answers, labels, out=right)
-        right.sum(out=self._now)
-        xp.add(self._right, self._now, out=self._right)
-
-    def sums(self) -> dict[str, Array]:
-        """The loss and the right answers of all digits since the last report."""
-        return {"loss_sum": self._loss, "right_sum": self._right}
-
-    def read_and_reset(self) -> tuple[float, float]:
-        """Mean loss over the pictures since the last call, and accuracy (0..1) over the digits among them."""
-        # No answer is an outlier's label, so none of them was counted as right.
-        loss, accuracy = float(self._loss) / self.count, float(self._right) / max(self.count - self.outliers, 1)
-        self._loss[...] = 0
-        self._right[...] = 0
-        self.count = self.outliers = 0
-        return loss, accuracy
 
 
 def _make_network(preset: Preset, chosen: Hyperparameters, device: Device, dtype: DTypeLike) -> Network:

@@ -8,8 +8,8 @@ def is_report_due(batch_size: int, steps: int, gathered: int, left: int, evaluat
 
     `gathered`: digits learned from since the last report, this step's among them; `evaluation_due`: whether the
     network is measured after this step. Reports come every thousand digits (every batch, if that is larger), where
-    the network is measured, and where the epoch ends; but of half a thousand digits at least, and no such end is
-    left over. So each speaks of half to twice as many, unless the whole epoch is shorter.
+    the network is measured, and where the epoch ends; but each is of half a thousand digits at least, and leaves as
+    many for the next. So each speaks of half to twice as many, unless the whole epoch is shorter.
     """
     window = max(1, REPORT_EVERY_DIGITS // batch_size)
     enough = batch_size * window / 2

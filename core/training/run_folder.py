@@ -2,7 +2,7 @@
 
     run.json                what was to be done, when, on what, with which versions; its name and note
     events.jsonl            what the run told, an event a line, in order; a last line cut off by a crash is passed over
-    checkpoint.safetensors  the state to go on from, replaced every few seconds
+    checkpoint.safetensors  the state to go on from, replaced every few seconds, less often where it is dear
     start.safetensors       the network that the run began with, where it was given one
     last.safetensors        the network as it ended; best.safetensors: the one that measured best on the way
     lock                    held while somebody writes here

@@ -1,4 +1,4 @@
-"""Keeps a run as it goes: every event in its folder at once, and every few seconds the state it could go on from.
+"""Keeps a run as it goes: every event in its folder at once, and the state to go on from as often as that is cheap.
 
 It stands between the trainer and whoever listens, and hands every event on. Writing a checkpoint is left to a thread
 of its own, since a disk may take its time; what cannot be written ends the keeping, never the run.
@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from io import FileIO
 
 from core.atomic_file import UnwritableFileError
-from core.digits.downloads import SETS
+from core.digits.downloads import title_of
 from core.training.checkpoint import Checkpoint, Weights, save_checkpoint
 from core.training.events import (
     Checkpointed,
@@ -50,10 +50,7 @@ class RunRecorder:
         self, folder: RunFolder, job: TrainingJob, control: TrainingControl, since: Checkpoint | None = None
     ) -> None:
         self._folder, self._control, self._since = folder, control, since
-        self._preset, self._trained_on = (
-            job.preset,
-            {"trained_on": SETS[job.data].title if job.data in SETS else job.data},
-        )
+        self._preset, self._trained_on = job.preset, {"trained_on": title_of(job.data)}
         self._hyperparameters = job.hyperparameters if since is None else since.hyperparameters
         self._published: Weights = {}
         self._best: Weights = {}

@@ -121,10 +121,10 @@ class _Run:
             evaluation_due = passed or self.step % self.steps_per_epoch == 0
             if self._is_report_due(evaluation_due):
                 yield from self._report()
-            elif evaluation_due:
-                self._wait_for_steps()
             if evaluation_due and self.outcome == "completed":
                 yield from self._evaluations()
+            if self.outcome == "target" and self.reported_samples < self.samples:
+                yield from self._report()
             if self.outcome != "completed":
                 return
             if self.control.take_checkpoint_wish():
@@ -213,6 +213,7 @@ class _Run:
 
     def _evaluations(self) -> Iterator[Event]:
         """Measure the weights as they stand on what the run is watched by, and publish them."""
+        self._wait_for_steps()
         weights = self.learner.measured_network().export_weights()
         if not all_finite(weights):
             self.outcome = "diverged"

@@ -59,8 +59,8 @@ class CertaintyRow(QWidget):
 
     @Slot()
     def show_nothing(self) -> None:
-        """Nothing is known about the network that answers; it always answers."""
-        self._coverage = self._accuracy = None
+        """The network that answers has no calibration; it always answers."""
+        self.forget_effect()
         self.setVisible(False)
         self.threshold_shown.emit(0.0)
 
@@ -69,9 +69,8 @@ class CertaintyRow(QWidget):
         """Where the slider stands, 0..1."""
         return self._slider.value() / 100
 
-    def show_certainty(self, threshold: float, coverage: HostArray, accuracy: HostArray) -> None:
-        """Offer the choice, beginning with `threshold`; the arrays (101,), 0..1, tell what each per cent would do."""
-        self._coverage, self._accuracy = coverage, accuracy
+    def show_threshold(self, threshold: float) -> None:
+        """Offer the choice, beginning with `threshold`, 0..1."""
         self._slider.blockSignals(True)
         # Rounded down: no digit that the fitted threshold answers may lose its answer to rounding.
         self._slider.setValue(math.floor(threshold * 100))
@@ -79,6 +78,17 @@ class CertaintyRow(QWidget):
         self._show()
         self.setVisible(True)
         self.threshold_shown.emit(self.threshold)
+
+    def show_effect(self, coverage: HostArray, accuracy: HostArray) -> None:
+        """Say what the threshold does to the test digits; the arrays (101,), 0..1, tell it of each per cent."""
+        self._coverage, self._accuracy = coverage, accuracy
+        self._show()
+
+    @Slot()
+    def forget_effect(self) -> None:
+        """What the threshold does to the digits now in use is not known, or cannot be; the threshold stands."""
+        self._coverage = self._accuracy = None
+        self._show()
 
     @Slot(int)
     def _on_moved(self, percent: int) -> None:
@@ -91,6 +101,7 @@ class CertaintyRow(QWidget):
         number = QLocale().toString
         self._percent.setText(self.tr("%1 %").replace("%1", number(percent)))
         if self._coverage is None or self._accuracy is None:
+            self._effect.clear()
             return
         covered, right = float(self._coverage[percent]), float(self._accuracy[percent])
         if math.isnan(right):

@@ -14,6 +14,8 @@ from core.digits.downloads import BUILT_IN, SETS, PublishedSet
 from gui import theme
 
 _SMALLEST_WIDTH_CHARACTERS = 12
+_OPENING_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_COMMAND_MODIFIERS = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.MetaModifier
 
 
 class DataField(QWidget):
@@ -99,9 +101,9 @@ class _Selector(QComboBox):
     opened = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Escape) or event.modifiers():
+        if event.key() in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab, Qt.Key.Key_Escape):
             super().keyPressEvent(event)
-        elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Space, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        elif event.key() in _OPENING_KEYS and not event.modifiers() & _COMMAND_MODIFIERS:
             self.showPopup()
         else:
             event.ignore()

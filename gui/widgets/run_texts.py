@@ -7,7 +7,7 @@ from datetime import datetime
 
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from core.digits.downloads import SETS
+from core.digits.downloads import title_of
 from core.training.ledger import DAMAGED, INTERRUPTED, RUNNING, RunSummary
 from core.training.presets import find_preset
 
@@ -44,8 +44,7 @@ def data_title(run: RunSummary) -> str:
     """The title of the set it learned from, or what its folder is called; empty where the run's own is damaged."""
     if run.info is None:
         return ""
-    data = run.info.job.data
-    return SETS[data].title if data in SETS else data
+    return title_of(run.info.job.data)
 
 
 def state_in_words(run: RunSummary) -> str:

@@ -277,6 +277,24 @@ def test_a_run_and_its_network_are_used_with_the_names_of_their_set_whatever_is_
     assert not find(application, "certaintySlider").isVisible()
 
 
+def test_the_threshold_of_the_network_that_answers_outlives_a_change_of_set(
+    qtbot: QtBot, application: Application
+) -> None:
+    fetch_set("tiny")
+    row, slider = application.window.drawing_panel.certainty, find(application, "certaintySlider")
+    shown: list[float] = []
+    row.threshold_shown.connect(shown.append)
+    application.network.open_shipped()
+    assert slider.isVisible()
+    qtbot.keyClick(slider, Qt.Key.Key_End)
+    shown.clear()
+    choose_and_wait(qtbot, application, "tiny")
+    assert text(application, "certaintyEffect") == ""
+    choose_and_wait(qtbot, application, "mnist")
+    qtbot.waitUntil(lambda: text(application, "certaintyEffect") != "", timeout=60_000)
+    assert (slider.isVisible(), row.threshold, shown) == (True, 1.0, [])
+
+
 def test_closing_while_a_server_says_nothing_waits_out_of_sight(
     qtbot: QtBot, application: Application, mirror: Mirror, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,10 @@ from core.training.job import TrainingJob
 from core.training.model_file import Model
 from core.training.presets import find_preset
 from core.training.trainer import train
+from gui.background_job import BackgroundJob
 from gui.certainty_controller import PERCENT, Certainty, CertaintyController
+
+GIVEN = Calibration(2.0, 1.0, 0.5, 0.0, 1.0, 0.01)
 
 
 @pytest.fixture
@@ -37,7 +40,7 @@ def model(few_digits: DigitSets) -> Model:
 
 
 def fitted(qtbot: QtBot, controller: CertaintyController, model: Model) -> Certainty:
-    with qtbot.waitSignal(controller.unknown), qtbot.waitSignal(controller.fitted, timeout=20_000) as told:
+    with qtbot.waitSignal(controller.unknown), qtbot.waitSignal(controller.measured, timeout=20_000) as told:
         controller.look_at(model)
     return told.args[0]
 
@@ -60,16 +63,15 @@ def test_a_network_without_is_fitted_on_the_digits_it_has_not_learned_from(
 
 
 def test_what_a_file_says_is_taken_as_it_is(qtbot: QtBot, controller: CertaintyController, model: Model) -> None:
-    given = Calibration(2.0, 1.0, 0.5, 0.0, 1.0, 0.01)
-    certainty = fitted(qtbot, controller, replace(model, facts=given.as_facts()))
-    assert certainty.calibration == given
+    certainty = fitted(qtbot, controller, replace(model, facts=GIVEN.as_facts()))
+    assert certainty.calibration == GIVEN
 
 
 def test_as_long_as_weights_change_there_is_nothing_to_tell(
     qtbot: QtBot, controller: CertaintyController, model: Model
 ) -> None:
     controller.look_at(model)
-    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+    with qtbot.assertNotEmitted(controller.measured, wait=300):
         controller.look_at(None)
 
 
@@ -77,11 +79,11 @@ def test_it_waits_while_the_machine_is_not_free_and_is_fitted_once_for_each_netw
     qtbot: QtBot, controller: CertaintyController, model: Model
 ) -> None:
     controller.allow(False)
-    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+    with qtbot.assertNotEmitted(controller.measured, wait=300):
         controller.look_at(model)
-    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+    with qtbot.waitSignal(controller.measured, timeout=20_000):
         controller.allow(True)
-    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+    with qtbot.assertNotEmitted(controller.measured, wait=300):
         controller.allow(False)
         controller.allow(True)
 
@@ -90,22 +92,55 @@ def test_once_it_was_cancelled_nothing_begins_until_it_is_allowed(
     qtbot: QtBot, controller: CertaintyController, model: Model
 ) -> None:
     controller.cancel()
-    with qtbot.assertNotEmitted(controller.fitted, wait=300):
+    with qtbot.assertNotEmitted(controller.measured, wait=300):
         controller.look_at(model)
-    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+    with qtbot.waitSignal(controller.measured, timeout=20_000):
         controller.allow(True)
 
 
 def test_a_network_is_not_measured_on_pictures_that_it_cannot_mean(
-    qtbot: QtBot, model: Model, few_digits: DigitSets
+    qtbot: QtBot,
+    controller: CertaintyController,
+    model: Model,
+    few_digits: DigitSets,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    controller = CertaintyController()
-    told: list[Certainty] = []
-    controller.fitted.connect(told.append)
-    controller.on_data_loaded(few_digits)
-    with qtbot.assertNotEmitted(controller.fitted, wait=300):
-        controller.look_at(replace(model, facts={"trained_on": "Fashion-MNIST"}))
+    started: list[object] = []
+    monkeypatch.setattr(BackgroundJob, "start", lambda job, work: started.append(work))
+    controller.look_at(replace(model, facts={"trained_on": "Fashion-MNIST"}))
+    assert started == []
+    monkeypatch.undo()
     clothes = DigitSets("Fashion-MNIST", few_digits.train, few_digits.test)
-    with qtbot.waitSignal(controller.fitted, timeout=20_000):
+    with qtbot.waitSignal(controller.measured, timeout=20_000):
         controller.on_data_loaded(clothes)
-    controller.cancel()
+
+
+@pytest.mark.parametrize("calibration", [None, GIVEN])
+def test_a_calibration_outlives_a_change_of_set_and_only_what_it_does_there_is_measured_anew(
+    qtbot: QtBot,
+    controller: CertaintyController,
+    model: Model,
+    few_digits: DigitSets,
+    monkeypatch: pytest.MonkeyPatch,
+    calibration: Calibration | None,
+) -> None:
+    known: list[Calibration] = []
+    controller.known.connect(known.append)
+    own = fitted(qtbot, controller, replace(model, facts=calibration.as_facts() if calibration else {})).calibration
+    clothes = DigitSets("Fashion-MNIST", few_digits.train, few_digits.test)
+    others = DigitSets("letters", few_digits.test, few_digits.train)
+    with qtbot.assertNotEmitted(controller.unknown):
+        with qtbot.waitSignal(controller.unmeasured):
+            controller.on_data_loaded(clothes)
+        with qtbot.waitSignal(controller.measured, timeout=20_000) as told:
+            controller.on_data_loaded(others)
+    assert told.args[0].calibration == own
+    assert known == [own]
+
+
+def test_what_a_file_says_is_known_even_where_it_cannot_be_measured(
+    qtbot: QtBot, controller: CertaintyController, model: Model
+) -> None:
+    with qtbot.waitSignal(controller.known) as told:
+        controller.look_at(replace(model, facts={"trained_on": "Fashion-MNIST", **GIVEN.as_facts()}))
+    assert told.args == [GIVEN]

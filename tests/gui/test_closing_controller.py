@@ -1,5 +1,6 @@
 """The way out, with a real run in a real thread: every answer to every question ends as it says."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,6 +196,32 @@ def test_a_question_about_a_run_that_ends_meanwhile_gives_way_to_another(
     house.person.ask_before_closing = think_for_long  # type: ignore[method-assign]
     house.closing.on_close_requested()
     assert asked == [(True, kept), asked_then]
+    assert house.closed == 1
+
+
+def test_where_a_run_ends_meanwhile_and_has_left_nothing_it_closes_without_another_question(
+    qtbot: QtBot, house: House, long_job: TrainingJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one without a folder does whose first step goes astray."""
+
+    asked: list[tuple[bool, bool]] = []
+    is_asked = threading.Event()
+
+    def no_steps(*_: object) -> Iterator[object]:
+        is_asked.wait(20)
+        yield from ()
+
+    def think_for_long(training: bool, kept: bool) -> Keep:
+        asked.append((training, kept))
+        is_asked.set()
+        qtbot.waitUntil(lambda: "withdrawn" in house.person.asked)
+        return Keep.STAY
+
+    house.person.ask_before_closing = think_for_long  # type: ignore[method-assign]
+    monkeypatch.setattr("gui.training_controller.begin", no_steps)
+    house.training.start(long_job)
+    house.closing.on_close_requested()
+    assert asked == [(True, False)]
     assert house.closed == 1
 
 

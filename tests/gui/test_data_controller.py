@@ -226,6 +226,27 @@ def test_while_one_is_on_its_way_another_that_is_here_can_be_used_and_no_second_
     assert not controller.is_reading
 
 
+def test_a_folder_that_is_opened_meanwhile_stays_in_use_when_the_download_ends(
+    qtbot: QtBot, controllers: Callable[..., DataController], mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = threading.Event()
+    well = MANNERS["well"]
+    monkeypatch.setitem(MANNERS, "waiting", lambda *request: may_go_on.wait(20) and well(*request))
+    mirror.manners = ["waiting"]
+    controller = controllers(20.0)
+    heard = Heard(controller)
+    controller.choose("tiny")
+    controller.fetch()
+    controller.open_folder(BUILT_IN_FOLDER)
+    until(qtbot, lambda: heard.loaded)
+    assert controller.is_running
+    may_go_on.set()
+    until(qtbot, lambda: heard.running == [True, False])
+    assert heard.sentences[-1] == "Tiny is here now, to be chosen under Data."
+    assert len(heard.loaded) == 1
+    assert not controller.is_reading
+
+
 def test_what_comes_while_something_trains_is_not_taken_into_use(
     qtbot: QtBot, controller: DataController, heard: Heard
 ) -> None:

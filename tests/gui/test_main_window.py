@@ -83,7 +83,8 @@ def test_in_a_small_window_the_side_panels_scroll(window: MainWindow, size: tupl
 def test_on_a_small_laptop_the_drawing_side_needs_no_scroll_bar(window: MainWindow) -> None:
     panel = window.drawing_panel
     panel.show_network_name("the network that came with Inkling (99.71 %)")
-    panel.certainty.show_certainty(0.44, np.full(101, 1.0), np.full(101, 1.0))
+    panel.certainty.show_threshold(0.44)
+    panel.certainty.show_effect(np.full(101, 1.0), np.full(101, 1.0))
     window.resize(1366, 700)
     QApplication.processEvents()
     (area,) = (area for area in window.findChildren(QScrollArea) if area.widget() is panel)

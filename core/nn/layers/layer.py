@@ -9,8 +9,9 @@ A layer is made from its settings alone and knows neither sizes nor device. `bin
 parameters and their gradients as views into the network's two flat arrays, and what else it must remember between runs
 (its `state`) as views into a third. From then on `forward` and `backward` write only into arrays the layer owns
 (`self.workspace`), so that a step allocates nothing; a ReLU, which is all memory and no work, writes into those it is
-given. What `forward` returned stays valid until its next call with the same number of samples, or until such a
-neighbour; `backward` belongs to the last `forward`, and must have been one with training=True.
+given. So of its own y, `backward` may use an element for the dx of that element alone: where a ReLU behind has changed
+it, dy is 0. What `forward` returned stays valid until its next call with the same number of samples; `backward` belongs
+to the last `forward`, and must have been one with training=True.
 """
 
 import functools

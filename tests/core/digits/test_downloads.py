@@ -6,7 +6,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from core.digits.downloads import DIGITS, SETS, UnknownSetError, classes_of, find_set, find_titled, shows_digits
+from core.digits.downloads import (
+    DIGITS,
+    SETS,
+    UnknownSetError,
+    classes_of,
+    find_set,
+    find_titled,
+    shows_digits,
+    title_of,
+)
 from tests.core.commands import ROOT
 
 TO_FETCH = [name for name in SETS if name != "mnist"]
@@ -43,6 +52,10 @@ def test_every_file_has_a_size_a_checksum_and_two_mirrors(name: str) -> None:
         for url in file.urls:
             assert urlsplit(url).scheme in ("http", "https")
             assert url.endswith(f"/{file.name}")
+
+
+def test_a_set_is_called_by_its_title_and_one_that_is_not_in_the_table_by_its_own_name() -> None:
+    assert [title_of(name) for name in ("mnist", "fashion-mnist", "a folder")] == ["MNIST", "Fashion-MNIST", "a folder"]
 
 
 def test_a_name_that_is_none_is_refused_with_those_there_are() -> None:

@@ -137,7 +137,7 @@ def progress(**changes: Any) -> Callable[[bytes], bytes]:
 
 WRONG: dict[str, Callable[[bytes], bytes]] = {
     "of another kind": described(format="inkling-network"),
-    "of another version": described(format_version="2"),
+    "of another version": described(format_version="1"),
     "without a version": described(format_version=None),
     "no progress": described(progress=None),
     "progress no JSON": described(progress="{"),

@@ -125,7 +125,7 @@ def test_a_network_that_is_gone_or_damaged_is_refused_and_never_replaced_by_fres
 
 
 def test_a_network_that_was_not_read_is_never_replaced_by_fresh_weights(folder: RunFolder, splits: Splits) -> None:
-    with pytest.raises(AssertionError, match="fresh weights"):
+    with pytest.raises(ValueError, match="fresh weights"):
         train(folder.info().job, splits)
 
 

@@ -11,6 +11,7 @@ from core.device import DeviceError
 from core.digits.dataset import DatasetError, DigitSets, Splits, split
 from core.training.events import (
     Evaluated,
+    StepsCompleted,
     WeightsPublished,
 )
 from core.training.job import TrainingControl, TrainingJob
@@ -172,8 +173,7 @@ def test_a_run_ends_after_as_many_epochs_without_a_better_validation_accuracy_as
 def test_the_run_ends_once_the_test_accuracy_reaches_the_target(job: JobMaker, splits: Splits) -> None:
     run = job("quick-mlp", hidden=(16,), epochs=20, evaluate_every=100, until_accuracy=0.7)
     events = list(train(run, splits))
-    end, last = end_of(events), events[-2]
-    assert isinstance(last, Evaluated)
+    end, last = end_of(events), of_kind(Evaluated, events)[-1]
     assert (end.outcome, last.split) == ("target", "test")
     assert last.accuracy >= 0.7
     assert end.test_accuracy == last.accuracy
@@ -182,6 +182,9 @@ def test_the_run_ends_once_the_test_accuracy_reaches_the_target(job: JobMaker, s
     earlier = [event.accuracy for event in of_kind(Evaluated, events)[:-1] if event.split == "test"]
     assert earlier
     assert max(earlier) < 0.7
+    # What was learned from since the report before is told, too.
+    assert isinstance(events[-2], StepsCompleted)
+    assert (events[-2].samples, events[-2].loss) == (end.samples, end.train_loss)
 
 
 def test_a_target_out_of_reach_changes_nothing(job: JobMaker, splits: Splits) -> None:

@@ -67,9 +67,29 @@ def test_a_set_that_is_picked_is_a_wish_and_the_one_in_use_stays_in_sight(
     assert chosen == ["kmnist", "mnist"]
 
 
-def test_no_key_and_no_wheel_picks_in_passing(qtbot: QtBot, field: DataField, chosen: list[str]) -> None:
-    for key in (Qt.Key.Key_K, Qt.Key.Key_PageDown, Qt.Key.Key_End):
-        qtbot.keyClick(field.selector, key)
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.parametrize("modifier", Qt.KeyboardModifier, ids=lambda modifier: modifier.name)
+def test_no_key_picks_in_passing(
+    qtbot: QtBot, field: DataField, chosen: list[str], modifier: Qt.KeyboardModifier
+) -> None:
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_K, Qt.Key.Key_PageDown, Qt.Key.Key_End):
+        qtbot.keyClick(field.selector, key, modifier)
+        field.selector.hidePopup()
+        assert field.selector.currentData() == "mnist"
+    assert chosen == []
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.parametrize(
+    "modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.KeypadModifier]
+)
+def test_an_arrow_opens_the_list(qtbot: QtBot, field: DataField, modifier: Qt.KeyboardModifier) -> None:
+    with qtbot.waitSignal(field.opened):
+        qtbot.keyClick(field.selector, Qt.Key.Key_Down, modifier)
+    field.selector.hidePopup()
+
+
+def test_no_wheel_picks_in_passing(field: DataField, chosen: list[str]) -> None:
     place = QPointF(5, 5)
     wheel = QWheelEvent(
         place,
