@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.digits.dataset import DatasetError, DigitSets
-from core.digits.dataset_files import arrived_bytes, fetch_set, is_here, load_digit_sets, open_set, remove_set
+from core.digits.dataset_files import arrived_bytes, fetch_set, is_here, load_digit_sets, open_set
 from core.digits.downloads import BUILT_IN, SETS, PublishedSet, find_set
 from core.digits.fetching import STALL_SECONDS, DownloadError
 from core.digits.mnist import load_mnist
@@ -233,8 +233,6 @@ def _fetched(
 ) -> bool | None:
     """True once the set is here, None if that was cancelled; raises DatasetError in the window's words."""
     title, name = offer.published.title, offer.published.name
-    if offer.is_damaged:
-        remove_set(name)
     try:
         return fetch_set(name, tell, cancelled, stall_seconds) or None
     except DownloadError as error:

@@ -77,15 +77,16 @@ def fetch_set(
     cancelled: Callable[[], bool] = lambda: False,
     stall_seconds: float = STALL_SECONDS,
 ) -> bool:
-    """Have the set on this machine, from the network if need be; False if it was cancelled.
+    """Have the set on this machine, from the network if it is not here or damaged; False if it was cancelled.
 
+    One that is damaged stays as it is until another is here.
     `progress` is told the bytes that are here and those there are in all. What a call that was cancelled, failed or
     killed has brought is kept for the next. Raises DownloadError if no mirror helps, other DatasetErrors for a folder
     that cannot be written or that another process writes to.
     """
-    if is_here(name):
-        return True
     published = find_set(name)
+    if _is_sound(name):
+        return True
     arrivals, before = _home(published, ".parts"), 0
 
     def tell(here: int) -> None:
@@ -124,6 +125,14 @@ def remove_set(name: str) -> bool:
             for folder in found:
                 shutil.rmtree(folder)
     return bool(found)
+
+
+def _is_sound(name: str) -> bool:
+    try:
+        load_digit_sets(name)
+    except DatasetError:
+        return False
+    return True
 
 
 def _home(published: PublishedSet, suffix: str = "") -> Path:

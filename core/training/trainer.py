@@ -193,7 +193,7 @@ class _Run:
         return is_report_due(batch_size, steps, gathered, left, evaluation_due)
 
     def _wait_for_steps(self) -> None:
-        """Those a device is still at are training's time, and not the evaluation's."""
+        # Those a device is still at are training's time, and not the evaluation's.
         started = time.perf_counter()
         self.device.synchronize()
         self.train_seconds += time.perf_counter() - started
@@ -213,7 +213,8 @@ class _Run:
 
     def _evaluations(self) -> Iterator[Event]:
         """Measure the weights as they stand on what the run is watched by, and publish them."""
-        self._wait_for_steps()
+        if self.reported_samples < self.samples:
+            self._wait_for_steps()
         weights = self.learner.measured_network().export_weights()
         if not all_finite(weights):
             self.outcome = "diverged"
@@ -225,8 +226,7 @@ class _Run:
             return
         self.finite_weights, self.published = weights, True
         yield WeightsPublished(self.step, weights)
-        if None in measured.values():
-            # Told to stop in the midst of it: all of it is done again if the run goes on.
+        if None in measured.values():  # Told to stop: all of it is done again if the run goes on.
             self.outcome, self.evaluation_due = "stopped", True
             return
         for split, result in measured.items():

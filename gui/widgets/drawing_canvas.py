@@ -264,6 +264,7 @@ class DrawingCanvas(QWidget):
             self._history.add(self._line.stroke())
             self._path.addPath(self._line.path())
             self._line = None
+            self.update()
             self.history_changed.emit()
 
     def _rub(self, here: tuple[float, float]) -> None:

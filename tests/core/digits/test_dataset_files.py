@@ -150,6 +150,18 @@ def test_the_built_in_set_is_always_here_and_stays(kept: Path, mnist: DigitSets)
     assert not kept.exists()
 
 
+def test_a_damaged_set_is_fetched_anew_and_stays_as_it_is_until_the_new_one_is_here(
+    mirror: Mirror, kept: Path, digits: DigitSets
+) -> None:
+    assert fetch_set("tiny")
+    (kept / "tiny" / "t10k-labels-idx1-ubyte.gz").write_bytes(b"rotten")
+    left = {path.name: path.read_bytes() for path in (kept / "tiny").iterdir()}
+    assert not fetch_set("tiny", cancelled=lambda: True)
+    assert {path.name: path.read_bytes() for path in (kept / "tiny").iterdir()} == left
+    assert fetch_set("tiny")
+    np.testing.assert_array_equal(load_digit_sets("tiny").test.labels, digits.test.labels)
+
+
 def test_a_cancelled_fetch_keeps_what_came_and_goes_on_from_there(
     mirror: Mirror, kept: Path, digits: DigitSets, files: dict[str, bytes]
 ) -> None:
