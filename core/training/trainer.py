@@ -193,9 +193,8 @@ class _Run:
         return is_report_due(batch_size, steps, gathered, left, evaluation_due)
 
     def _wait_for_steps(self) -> None:
-        # Those a device is still at are training's time, and not the evaluation's.
         started = time.perf_counter()
-        self.device.synchronize()
+        self.device.synchronize()  # What it is still at is training's time, and not the evaluation's.
         self.train_seconds += time.perf_counter() - started
 
     def _report(self) -> Iterator[Event]:
