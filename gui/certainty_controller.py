@@ -97,7 +97,7 @@ class CertaintyController(QObject):
         """Whether the network can be measured at all on the set in use: a dress is no wrong answer to a 3."""
         assert self._model is not None
         assert self._sets is not None
-        return classes_of(self._model.facts.get("trained_on", "")) == classes_of(self._sets.name)
+        return classes_of(self._model.trained_on) == classes_of(self._sets.name)
 
     @Slot(object)
     def _on_done(self, certainty: Certainty | None) -> None:

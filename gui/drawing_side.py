@@ -3,9 +3,8 @@
 from PySide6.QtCore import QObject, Signal, Slot
 
 from core.digits.dataset import DigitSets
-from core.digits.downloads import PublishedSet, classes_of, shows_digits
+from core.digits.downloads import PublishedSet, classes_of
 from core.training.calibration import Calibration
-from core.training.model_file import Model
 from gui.certainty_controller import Certainty, CertaintyController
 from gui.dialogs import Dialogs
 from gui.drawing_controller import DrawingController
@@ -31,7 +30,7 @@ class DrawingSide(QObject):
         self._examples = ExampleController(self)
         self._nearest = NearestController(self)
         self._certainty = CertaintyController(self)
-        self._pictures = PictureController(self._model, dialogs, self)
+        self._pictures = PictureController(network.model_of_digits, dialogs, self)
         self._connect()
 
     @Slot(object)
@@ -92,11 +91,6 @@ class DrawingSide(QObject):
         self._certainty.unmeasured.connect(panel.certainty.forget_effect)
         self._certainty.failed.connect(self.failed)
         panel.certainty.threshold_changed.connect(drawing.set_threshold)
-
-    def _model(self) -> Model | None:
-        """The network that answers, if it can tell digits from what lies around them in a picture."""
-        model = self._network.model
-        return model if model is not None and shows_digits(model.facts.get("trained_on", "")) else None
 
     @Slot(object)
     def _on_learned_from(self, published: PublishedSet) -> None:

@@ -48,7 +48,7 @@ class MyDigitsTab(QObject):
         self._window, self._setup, self._training, self._network = window, setup, training, network
         self._is_free = is_free
         self._panel = window.my_digits_panel
-        self.controller = MyDigitsController(path, self._model, dialogs, self)
+        self.controller = MyDigitsController(path, network.model_of_digits, dialogs, self)
         self._count = 0
         self._learns_all = False
         self._data_name = self._trained_on = ""
@@ -92,11 +92,6 @@ class MyDigitsTab(QObject):
         self._network.weights_changed.connect(self._answer_soon)
 
         training.job_accepted.connect(self._on_job_accepted)
-
-    def _model(self) -> Model | None:
-        """The network that answers, if it reads digits."""
-        model = self._network.model
-        return model if model is not None and shows_digits(model.facts.get("trained_on", "")) else None
 
     @Slot(OwnDigits)
     def _on_listed(self, own: OwnDigits) -> None:

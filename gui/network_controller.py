@@ -12,7 +12,7 @@ from PySide6.QtCore import QLocale, QObject, Signal, Slot
 
 from core.device import Device
 from core.digits.dataset import DigitSets
-from core.digits.downloads import BUILT_IN, SETS, PublishedSet, find_titled
+from core.digits.downloads import BUILT_IN, SETS, PublishedSet, find_titled, shows_digits
 from core.predictor import Predictor
 from core.training.events import Evaluated, HyperparametersChanged, TrainingEnded, Weights, WeightsPublished
 from core.training.job import TrainingJob
@@ -52,6 +52,10 @@ class NetworkController(QObject):
     def model(self) -> Model | None:
         """The network that answers, as it stands now."""
         return self._model
+
+    def model_of_digits(self) -> Model | None:
+        """The network that answers, if it reads digits."""
+        return self._model if self._model is not None and shows_digits(self._model.trained_on) else None
 
     def open_shipped(self) -> bool:
         """Let the network that came with Inkling answer; returns whether it can."""
@@ -192,7 +196,7 @@ class NetworkController(QObject):
 
 
 def _learned_from(model: Model) -> PublishedSet:
-    return find_titled(model.facts.get("trained_on", "")) or SETS[BUILT_IN]
+    return find_titled(model.trained_on) or SETS[BUILT_IN]
 
 
 def _predictor(model: Model) -> Predictor:

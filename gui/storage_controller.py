@@ -46,7 +46,7 @@ class StorageController(QObject):
         """Look at `model` from now on."""
         self._waiting = [partial(_figures, model, precision, None) for precision in STORAGE_PRECISIONS]
         name = "" if self._sets is None else self._sets.name
-        self._can_measure = classes_of(model.facts.get("trained_on", "")) == classes_of(name)
+        self._can_measure = classes_of(model.trained_on) == classes_of(name)
         if self._sets is not None and self._can_measure:
             test = self._sets.test
             self._waiting += [partial(_figures, model, precision, test) for precision in STORAGE_PRECISIONS]

@@ -14,9 +14,8 @@ import numpy as np
 from core.device import HostArray
 from core.digits.dataset import OUTLIER
 from core.digits.ink import Ink, Stroke
-from core.digits.rasterizer import PICTURE_SIZE, rasterize
 from core.digits.stroke_forms import form
-from core.digits.synthetic_ink import PEN_WIDTHS_PX, write_form
+from core.digits.synthetic_ink import pictures_of, write_form
 
 _LETTERS = [
     ("A", 1, "10 100, 50 0^, 90 100 / 26 62, 76 62"),
@@ -123,11 +122,7 @@ def outlier_pictures(count: int, rng: np.random.Generator) -> HostArray:
     drawings = [*_drawn(count - scribbled - composed, rng)]
     drawings += [_scribble(rng) for _ in range(scribbled)]
     drawings += [_composition(rng) for _ in range(composed)]
-    pens = rng.triangular(*PEN_WIDTHS_PX, count)
-    pictures = np.empty((count, PICTURE_SIZE, PICTURE_SIZE), np.uint8)
-    for picture, drawing, pen in zip(pictures, drawings, pens, strict=True):
-        picture[...] = rasterize(drawing, pen)
-    return pictures
+    return pictures_of(drawings, rng)
 
 
 def _drawn(count: int, rng: np.random.Generator) -> Iterator[Ink]:

@@ -9,14 +9,14 @@ height of a digit.
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.device import HostArray
 from core.digits.ink import Ink, LabelledInk, Stroke
-from core.digits.rasterizer import rasterize
+from core.digits.rasterizer import PICTURE_SIZE, rasterize
 from core.digits.stroke_forms import FORMS, Form
 from core.digits.stroke_path import StrokePath, path_of
 
@@ -79,11 +79,15 @@ def write_digits(labels: HostArray, rng: np.random.Generator) -> list[LabelledIn
 
 def synthetic_pictures(labels: HostArray, rng: np.random.Generator) -> HostArray:
     """A picture for each of `labels` uint8 (N,), 0 to 9: uint8 (N, 28, 28), ink bright, by pens of any usual width."""
-    digits = write_digits(labels, rng)
-    pens = rng.triangular(*PEN_WIDTHS_PX, len(digits))
-    pictures = np.empty((len(digits), 28, 28), np.uint8)
-    for picture, digit, pen in zip(pictures, digits, pens, strict=True):
-        picture[...] = rasterize(digit.ink, pen)
+    return pictures_of([digit.ink for digit in write_digits(labels, rng)], rng)
+
+
+def pictures_of(inks: Sequence[Ink], rng: np.random.Generator) -> HostArray:
+    """`inks` by pens of any usual width: uint8 (N, 28, 28), ink bright."""
+    pens = rng.triangular(*PEN_WIDTHS_PX, len(inks))
+    pictures = np.empty((len(inks), PICTURE_SIZE, PICTURE_SIZE), np.uint8)
+    for picture, ink, pen in zip(pictures, inks, pens, strict=True):
+        picture[...] = rasterize(ink, pen)
     return pictures
 
 

@@ -55,6 +55,11 @@ class Model:
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def trained_on(self) -> str:
+        """The title of the set it learned from; empty if that is not known."""
+        return self.facts.get("trained_on", "")
+
+    @property
     def test_accuracy(self) -> float | None:
         """Accuracy on the test set, 0 to 1, as noted when it was trained; None if that is not known."""
         try:

@@ -20,6 +20,7 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.curve_plot import CurvePlot
+from tests.gui.whole_window import find
 
 SMALL = "linear 16 relu, linear 10"
 
@@ -67,12 +68,6 @@ def application(qtbot: QtBot, person: Person, places: Path, monkeypatch: pytest.
     person.keep = Keep.DISCARD
     application.window.close()
     qtbot.waitUntil(lambda: not application.window.isVisible(), timeout=20_000)
-
-
-def find(application: Application, name: str, kind: type = QWidget) -> QWidget:
-    found: QWidget | None = application.window.findChild(kind, name)
-    assert found is not None
-    return found
 
 
 def click(qtbot: QtBot, application: Application, name: str) -> None:

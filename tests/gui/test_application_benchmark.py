@@ -9,12 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QTabBar
 from pytestqt.qtbot import QtBot
 
 from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
+from tests.gui.whole_window import find
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,12 +37,6 @@ def application(qtbot: QtBot, places: Path, monkeypatch: pytest.MonkeyPatch) -> 
     application.window.close()
     qtbot.waitUntil(lambda: not application.window.isVisible(), timeout=20_000)
     qtbot.waitUntil(lambda: not application.measuring.benchmark.is_running, timeout=20_000)
-
-
-def find(application: Application, name: str, kind: type = QWidget) -> QWidget:
-    found: QWidget | None = application.window.findChild(kind, name)
-    assert found is not None
-    return found
 
 
 def click(qtbot: QtBot, application: Application, name: str) -> None:

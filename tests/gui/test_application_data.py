@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QTableView
 from pytestqt.qtbot import QtBot
 
 from core.digits.dataset import DigitSets
@@ -22,6 +22,7 @@ from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.runs_model import DATA
 from tests.core.mirrors import MANNERS, Mirror, made_up
+from tests.gui.whole_window import click, find
 
 # TODO: find out why Qt now and then crashes in the process that has shown many other windows before these.
 pytestmark = pytest.mark.skipif(
@@ -65,18 +66,6 @@ def change(application: Application, **choices: object) -> None:
     values = form.values()
     assert values is not None
     form.show_values(replace(values, **choices))  # type: ignore[arg-type]
-
-
-def find(application: Application, name: str, kind: type = QWidget) -> QWidget:
-    found: QWidget | None = application.window.findChild(kind, name)
-    assert found is not None
-    return found
-
-
-def click(qtbot: QtBot, application: Application, name: str) -> None:
-    button = find(application, name, QPushButton)
-    qtbot.waitUntil(button.isEnabled, timeout=20_000)
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def text(application: Application, name: str) -> str:

@@ -21,6 +21,7 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.grey_image import to_qimage
+from tests.gui.whole_window import find
 
 LEFT = Qt.MouseButton.LeftButton
 Kind = TypeVar("Kind", bound=QWidget)
@@ -43,12 +44,6 @@ def answers(application: Application) -> list[tuple[Answer | None, HostArray | N
     heard: list[tuple[Answer | None, HostArray | None]] = []
     application.drawing.controller.answered.connect(lambda answer, picture: heard.append((answer, picture)))
     return heard
-
-
-def find(application: Application, name: str, kind: type[Kind]) -> Kind:
-    found = application.window.findChild(kind, name)
-    assert isinstance(found, kind)
-    return found
 
 
 def draw_a_seven(qtbot: QtBot, application: Application) -> None:

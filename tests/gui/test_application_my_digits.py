@@ -22,6 +22,7 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.training_state import TrainingState
 from gui.widgets.curve_legend import CurveLegend
+from tests.gui.whole_window import find
 
 LEFT = Qt.MouseButton.LeftButton
 SMALL = "linear 8 relu, linear 10"
@@ -57,12 +58,6 @@ def application(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Appli
     yield application
     application.window.close()
     wait_until(qtbot, lambda: not application.window.isVisible())
-
-
-def find(application: Application, name: str, kind: type[Kind]) -> Kind:
-    found = application.window.findChild(kind, name)
-    assert isinstance(found, kind)
-    return found
 
 
 def text(application: Application, name: str) -> str:

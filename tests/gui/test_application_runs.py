@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QLabel, QTableView, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.training.ledger import RunSummary, list_runs
@@ -25,6 +25,7 @@ from gui.application import Application
 from gui.dialogs import Keep
 from gui.settings import Settings, SettingsFile
 from gui.training_state import TrainingState
+from tests.gui.whole_window import click, find
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"network": "linear 16 relu, linear 10", "epochs": 2, "train_limit": 5000}
@@ -71,18 +72,6 @@ def tab(application: Application, title: str) -> int:
     """The place of the tab of this title."""
     tabs = application.window.tabs
     return next(place for place in range(tabs.count()) if tabs.tabText(place) == title)
-
-
-def find(application: Application, name: str, kind: type = QWidget) -> QWidget:
-    found: QWidget | None = application.window.findChild(kind, name)
-    assert found is not None
-    return found
-
-
-def click(qtbot: QtBot, application: Application, name: str) -> None:
-    button = find(application, name, QPushButton)
-    qtbot.waitUntil(button.isEnabled, timeout=20_000)
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def table(application: Application) -> QTableView:

@@ -203,17 +203,25 @@ def test_a_download_can_be_cancelled_even_while_the_server_says_nothing(
     assert heard.offers[-1].arrived > 0
 
 
-def test_while_one_is_on_its_way_another_that_is_here_can_be_used_and_no_second_one_is_fetched(
-    qtbot: QtBot, controllers: Callable[..., DataController], mirror: Mirror, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    may_go_on = threading.Event()
-    well = MANNERS["well"]
+@pytest.fixture
+def waiting(
+    controllers: Callable[..., DataController], mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+) -> tuple[DataController, Heard, threading.Event]:
+    """A controller that fetches "tiny" from a server which sends nothing before the event is set."""
+    may_go_on, well = threading.Event(), MANNERS["well"]
     monkeypatch.setitem(MANNERS, "waiting", lambda *request: may_go_on.wait(20) and well(*request))
     mirror.manners = ["waiting"]
     controller = controllers(20.0)
     heard = Heard(controller)
     controller.choose("tiny")
     controller.fetch()
+    return controller, heard, may_go_on
+
+
+def test_while_one_is_on_its_way_another_that_is_here_can_be_used_and_no_second_one_is_fetched(
+    qtbot: QtBot, waiting: tuple[DataController, Heard, threading.Event]
+) -> None:
+    controller, heard, may_go_on = waiting
     controller.choose("kmnist")
     assert heard.sentences[-1] == "Tiny is still on its way; one set at a time."
     controller.choose("mnist")
@@ -227,16 +235,9 @@ def test_while_one_is_on_its_way_another_that_is_here_can_be_used_and_no_second_
 
 
 def test_a_folder_that_is_opened_meanwhile_stays_in_use_when_the_download_ends(
-    qtbot: QtBot, controllers: Callable[..., DataController], mirror: Mirror, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, waiting: tuple[DataController, Heard, threading.Event]
 ) -> None:
-    may_go_on = threading.Event()
-    well = MANNERS["well"]
-    monkeypatch.setitem(MANNERS, "waiting", lambda *request: may_go_on.wait(20) and well(*request))
-    mirror.manners = ["waiting"]
-    controller = controllers(20.0)
-    heard = Heard(controller)
-    controller.choose("tiny")
-    controller.fetch()
+    controller, heard, may_go_on = waiting
     controller.open_folder(BUILT_IN_FOLDER)
     until(qtbot, lambda: heard.loaded)
     assert controller.is_running

@@ -124,9 +124,6 @@ class Layer:
 
     def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
         """Do `task` for each of `shares`, together."""
-        if len(shares) == 1:
-            task(shares[0])
-            return
         self.device.run_together([lambda share=share: task(share) for share in shares])  # type: ignore[misc]
 
 
