@@ -6,7 +6,6 @@ instead is held against the rule it stands for.
 """
 
 import math
-import tracemalloc
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +24,7 @@ from core.nn.layers.linear import Linear
 from core.nn.losses import Loss, SoftmaxCrossEntropy, SquaredError
 from core.nn.network import Network, parameter_shapes, weight_shapes
 from core.nn.optimizers import OPTIMIZERS
+from tests.allocations import peak_bytes
 
 INPUTS, CLASSES, BATCH = 6, 10, 12
 PICTURE = (1, 8, 7)
@@ -258,18 +258,15 @@ class Stepping:
 @pytest.mark.parametrize("text", STEPPING)
 def test_a_training_step_allocates_no_array(text: str, optimizer: str) -> None:
     step = Stepping(text, optimizer, Device(shares=2))
+
+    def take() -> None:
+        step.prepare(0.01)
+        step.compute()
+
     for _ in range(2):
-        step.prepare(0.01)
-        step.compute()
-    tracemalloc.start()
-    try:
-        step.prepare(0.01)
-        step.compute()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+        take()
     # NumPy turns truth into numbers through small buffers; no hidden layer's array is as small as they are together.
-    assert peak < 200_000 < min(256, 6 * 7 * 7) * step.samples * 4
+    assert peak_bytes(take) < 200_000 < min(256, 6 * 7 * 7) * step.samples * 4
 
 
 DROPPING = "conv 6x3 relu, dropout 0.3, linear 32 tanh, dropout 0.5, linear 10"

@@ -1,7 +1,6 @@
 """Optimizers, held against steps computed by hand and against the published rules written as plain loops in float64."""
 
 import math
-import tracemalloc
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 
 from core.device import Array, Device, HostArray
 from core.nn.optimizers import OPTIMIZERS, SGD, AdaGrad, Adam, AdamW, Momentum, Nesterov, Optimizer, RMSprop
+from tests.allocations import peak_bytes
 
 Kind = type[Optimizer]
 Steps = list[tuple[HostArray, float]]
@@ -275,16 +275,13 @@ def test_an_update_allocates_nothing(rng: np.random.Generator, kind: Kind) -> No
     parameters, gradients = rng.normal(0, 1, 40_000), rng.normal(0, 1, 40_000)
     optimizer = kind(parameters, gradients, Device())
     optimizer.weight_decay, optimizer.clip_norm = 0.01, 1.0
-    optimizer.prepare(0.1)
-    optimizer.update()
-    tracemalloc.start()
-    try:
+
+    def step() -> None:
         optimizer.prepare(0.1)
         optimizer.update()
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 2000
+
+    step()
+    assert peak_bytes(step) < 2000
 
 
 def test_optimizers_go_by_the_names_people_choose_them_by() -> None:
