@@ -133,6 +133,9 @@ def train_command(
     augment: Annotated[
         float | None, typer.Option(help="How strongly to distort the training digits, 0 (not) to 1.")
     ] = None,
+    augment_fade: Annotated[
+        float | None, typer.Option(help="Share of the run, its end, over which the distortion fades away.")
+    ] = None,
     synthetic: Annotated[
         float | None, typer.Option(help="Share of synthetic ink among the training digits, 0 to 0.9.")
     ] = None,
@@ -183,6 +186,7 @@ def train_command(
         "schedule": schedule,
         "warmup": warmup,
         "augment": augment,
+        "augment_fade": augment_fade,
         "synthetic": synthetic,
         "shift_px": shift_px,
         "label_smoothing": label_smoothing,

@@ -75,6 +75,7 @@ class Distortion:
         self._device, self._xp = device, device.xp
         self.strength = strength
         self._dtype = np.dtype(dtype)
+        self._now = device.scalars(1, dtype)
         self._workspace = Workspace(device, dtype)
         centred = np.arange(SIDE) - (SIDE - 1) / 2
         down, right = np.meshgrid(centred, centred, indexing="ij")
@@ -87,6 +88,7 @@ class Distortion:
 
     def draw(self, count: int, rng: np.random.Generator) -> None:
         """Draw how the next `count` pictures are distorted."""
+        self._now.set(self.strength)
         thickness = MAX_THICKNESS * self.strength * rng.uniform(-1, 1, (count, 1))
         noise = rng.integers(0, _NOISE_ROWS, count)
         for name, drawn in (("maps", self._draw_maps(count, rng)), ("thickness", thickness)):
@@ -168,7 +170,7 @@ class Distortion:
         xp, own = self._xp, self._workspace.array
         noise = own("noise", x.shape)
         self._device.gather(self._noise, own("noise rows", (len(x),), np.intp), out=noise)
-        xp.multiply(noise, self.strength, out=noise)
+        xp.multiply(noise, self._now[0], out=noise)
         xp.add(x, noise, out=x)
         return xp.clip(x, 0.0, 1.0, out=x)
 

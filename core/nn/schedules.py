@@ -1,4 +1,4 @@
-"""How the learning rate goes over a run: a factor of the chosen rate for each moment of it."""
+"""How the learning rate, and what else changes evenly, goes over a run: a factor for each moment of it."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -38,3 +38,8 @@ SCHEDULES: Mapping[str, Schedule] = {"constant": constant, "step": step, "cosine
 def warmed_up(done: float, warmup: float) -> float:
     """A further factor, rising evenly to 1 over the first share `warmup` (0 to 1) of the run. Goyal et al., 2017."""
     return min(1.0, done / warmup) if warmup else 1.0
+
+
+def faded(done: float, fade: float) -> float:
+    """Of what is to end with the run: 1, and over the last share `fade` (0 to 1) of the run evenly down to 0."""
+    return min(1.0, (1.0 - done) / fade) if fade else 1.0

@@ -39,6 +39,7 @@ RANGES: Mapping[str, Range] = {
     "seed": Range(0, 2**32 - 1),
     "shift_px": Range(0, 4),
     "augment": Range(0.0, 1.0),
+    "augment_fade": Range(0.0, 1.0),
     "synthetic": Range(0.0, 0.9),
     "label_smoothing": Range(0.0, 0.5),
     "averaging": Range(0.0, 0.9999),
@@ -72,14 +73,15 @@ class Hyperparameters:
     weights towards 0; clip_norm: longest gradient, 0 for any; schedule: how the learning rate goes on over the run;
     warmup: share of the run over which it first rises; batch_size: digits per step; epochs: passes over the training
     digits; seed: of everything random; shift_px: each batch is moved by up to so many pixels; augment: how strongly
-    each digit is distorted, 0 not at all; synthetic: share of synthetic ink among the training digits, a quarter of it
-    drawings that are no digit; label_smoothing: share of certainty taken from the targets; averaging: share of the old
-    in the running mean of the weights that is measured and kept, 0 for the weights themselves; patience: epochs without
-    a better validation accuracy before the run ends, 0 for never; keep_best: keep the weights with the best validation
-    accuracy instead of the last; validation_digits: training digits held out to measure on; evaluate_every: digits
-    between two measurements; precision: of all computing, float32, float64, or tf32, which is float32 with products
-    that round their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: use only so many
-    training digits.
+    each digit is distorted, 0 not at all; augment_fade: share of the run, its end, over which that fades away;
+    synthetic: share of synthetic ink among the training digits, a quarter of it drawings that are no digit;
+    label_smoothing: share of certainty taken from the targets; averaging: share of the old in the running mean of the
+    weights that is measured and kept, 0 for the weights themselves; patience: epochs without a better validation
+    accuracy before the run ends, 0 for never; keep_best: keep the weights with the best validation accuracy instead of
+    the last; validation_digits: training digits held out to measure on; evaluate_every: digits between two
+    measurements; precision: of all computing, float32, float64, or tf32, which is float32 with products that round
+    their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: use only so many training
+    digits.
 
     Raises HyperparameterError for a value outside `RANGES` or not of its kind, or a text that is no network.
     """
@@ -97,6 +99,7 @@ class Hyperparameters:
     seed: int = 0
     shift_px: int = 0
     augment: float = 0.0
+    augment_fade: float = 0.0
     synthetic: float = 0.0
     label_smoothing: float = 0.0
     averaging: float = 0.0

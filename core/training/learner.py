@@ -70,7 +70,6 @@ class Learner:
             self.network.carry(chosen.momentum if self._carries else 0.0)
         self.optimizer.weight_decay = chosen.weight_decay
         self.optimizer.clip_norm = chosen.clip_norm
-        self.distortion.strength = chosen.augment
         self.shift.max_shift_px = chosen.shift_px
         for mine, wanted in zip(self.network.layers, self.preset.build_layers(chosen.network), strict=True):
             if isinstance(mine, Dropout) and isinstance(wanted, Dropout):
@@ -98,14 +97,16 @@ class Learner:
         while True:
             yield from (rows for rows in self.batches() if len(rows) == self.hyperparameters.batch_size)
 
-    def step(self, rows: HostArray, learning_rate: float) -> None:
+    def step(self, rows: HostArray, learning_rate: float, distorted: float = 1.0) -> None:
         """Learn from the digits at `rows` (index type): forward, back, and one update with `learning_rate`.
+
+        They are distorted `distorted` (0 to 1) times as much as was chosen.
 
         All that differs from step to step is drawn and sent first. What then remains to be computed is the same each
         time, and a device that can record it is asked only once for each size of batch and each shift of it.
         """
         with self.device.activate(), self.device.dividing(self.network.divides):
-            self._prepare(rows, learning_rate)
+            self._prepare(rows, learning_rate, distorted)
             on_device = self._workspace.array("rows", rows.shape)
             if not self.records:
                 self._compute(on_device)
@@ -115,12 +116,13 @@ class Learner:
                 self._recorded[kind] = self.device.record(lambda: self._compute(on_device))
             self._recorded[kind]()
 
-    def _prepare(self, rows: HostArray, learning_rate: float) -> None:
+    def _prepare(self, rows: HostArray, learning_rate: float, distorted: float) -> None:
         count = len(rows)
         self.device.upload(rows, out=self._workspace.array("rows", rows.shape))
         if self.hyperparameters.shift_px:
             self.shift.draw(self._augmentation_rng)
         if self.hyperparameters.augment:
+            self.distortion.strength = self.hyperparameters.augment * distorted
             self.distortion.draw(count, self._augmentation_rng)
         self.network.draw(count)
         self.optimizer.prepare(learning_rate)

@@ -13,7 +13,7 @@ import numpy as np
 from core.device import Device, DeviceError, HostArray
 from core.digits.dataset import Splits
 from core.nn.network import Network
-from core.nn.schedules import SCHEDULES, warmed_up
+from core.nn.schedules import SCHEDULES, faded, warmed_up
 from core.training.checkpoint import Checkpoint, CheckpointError, Progress, all_finite
 from core.training.evaluation import DeviceDataset, Measured, evaluate
 from core.training.events import (
@@ -182,7 +182,7 @@ class _Run:
         started = time.perf_counter()
         chosen, done = self.hyperparameters, self.step / self.total_steps
         rate = chosen.learning_rate * SCHEDULES[chosen.schedule](done) * warmed_up(done, chosen.warmup)
-        self.learner.step(rows, rate)
+        self.learner.step(rows, rate, faded(done, chosen.augment_fade))
         self.step += 1
         self.samples += len(rows)
         self.train_seconds += time.perf_counter() - started

@@ -21,6 +21,7 @@ _SHARES = {
     "clip_norm": 2,
     "warmup": 2,
     "augment": 2,
+    "augment_fade": 2,
     "synthetic": 2,
     "label_smoothing": 2,
     "averaging": 4,
@@ -29,6 +30,7 @@ _SHARES = {
 _STEPS = {
     "momentum": 0.01,
     "augment": 0.05,
+    "augment_fade": 0.05,
     "synthetic": 0.05,
     "warmup": 0.05,
     "weight_decay": 0.001,

@@ -46,6 +46,7 @@ _ORDER = (
     "epochs",
     "shift_px",
     "augment",
+    "augment_fade",
     "synthetic",
     "weight_decay",
     "label_smoothing",

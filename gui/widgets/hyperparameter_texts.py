@@ -173,6 +173,14 @@ def label_and_explanation(name: str) -> tuple[str, str]:
                 "from. Learning by heart gets harder, drawn digits are read better; each step takes longer.",
             ),
         ),
+        "augment_fade": (
+            translate("HyperparameterForm", "Distortion fades"),
+            translate(
+                "HyperparameterForm",
+                "The share of the run, at its end, over which the distortion fades away. The network learns to bear "
+                "much first, and at last sees digits as they are written.",
+            ),
+        ),
         "synthetic": (
             translate("HyperparameterForm", "Synthetic ink"),
             translate(

@@ -72,6 +72,7 @@ EVERYTHING: dict[str, tuple[str, object]] = {
     "schedule": ("one-cycle", "one-cycle"),
     "warmup": ("0.25", 0.25),
     "augment": ("0.75", 0.75),
+    "augment-fade": ("0.4", 0.4),
     "synthetic": ("0.5", 0.5),
     "shift-px": ("2", 2),
     "label-smoothing": ("0.05", 0.05),

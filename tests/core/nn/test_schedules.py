@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from core.nn.schedules import SCHEDULES, constant, cosine, one_cycle, step, warmed_up
+from core.nn.schedules import SCHEDULES, constant, cosine, faded, one_cycle, step, warmed_up
 
 
 @pytest.mark.parametrize("done", [0.0, 0.3, 0.999])
@@ -63,6 +63,16 @@ def test_one_cycle_rises_and_then_falls_without_a_jump_and_ends_near_nothing() -
 )
 def test_warming_up_rises_evenly_to_the_full_rate_and_stays_there(done: float, warmup: float, factor: float) -> None:
     assert warmed_up(done, warmup) == pytest.approx(factor, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("done", "fade", "factor"),
+    [(0.0, 0.2, 1.0), (0.8, 0.2, 1.0), (0.9, 0.2, 0.5), (0.999, 0.2, 0.005), (0.999, 0.0, 1.0), (0.25, 1.0, 0.75)],
+)
+def test_what_fades_stays_whole_until_its_share_of_the_run_and_goes_evenly(
+    done: float, fade: float, factor: float
+) -> None:
+    assert faded(done, fade) == pytest.approx(factor, rel=1e-9)
 
 
 def test_schedules_go_by_the_names_people_choose_them_by() -> None:

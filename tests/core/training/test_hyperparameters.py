@@ -36,6 +36,7 @@ FRACTIONS = (
     "clip_norm",
     "warmup",
     "augment",
+    "augment_fade",
     "synthetic",
     "label_smoothing",
     "averaging",

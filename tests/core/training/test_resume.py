@@ -104,6 +104,7 @@ EVERYTHING: dict[str, dict[str, Any]] = {
     "averaging": {"averaging": 0.95},
     "shift": {"shift_px": 2},
     "augmentation": {"augment": 0.7},
+    "fading augmentation": {"augment": 0.7, "augment_fade": 0.6},
     "clipping and smoothing": {"clip_norm": 0.5, "label_smoothing": 0.1},
     "the best weights": {"keep_best": True, "learning_rate": 5.0},
     "nothing held out": {"validation_digits": 0},

@@ -198,6 +198,7 @@ OTHERWISE: dict[str, Any] = {
     "clip_norm": 3.0,
     "schedule": "step",
     "warmup": 0.25,
+    "augment_fade": 0.25,
     "batch_size": 7,
     "seed": 9,
     "label_smoothing": 0.2,

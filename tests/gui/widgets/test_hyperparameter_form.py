@@ -36,6 +36,7 @@ UNUSUAL = Hyperparameters(
     seed=2**32 - 1,
     shift_px=2,
     augment=0.35,
+    augment_fade=0.15,
     synthetic=0.2,
     label_smoothing=0.05,
     averaging=0.9995,
@@ -338,6 +339,7 @@ def test_the_tab_key_goes_from_field_to_field_downwards(qtbot: QtBot, form: Hype
     names += [
         "shift_px",
         "augment",
+        "augment_fade",
         "synthetic",
         "weight_decay",
         "label_smoothing",
