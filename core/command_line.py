@@ -153,7 +153,7 @@ def train_command(
     validation_digits: Annotated[int | None, typer.Option(help="Training digits held out to measure on.")] = None,
     precision: Annotated[str | None, typer.Option(help="float32, tf32 (GPU) or float64.")] = None,
     seed: Annotated[int | None, typer.Option(help="What everything random begins with.")] = None,
-    train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
+    train_limit: Annotated[int | None, typer.Option(help="Learn from so many training digits only; 0 for all.")] = None,
     until_accuracy: Annotated[
         float | None, typer.Option(help="Stop once the accuracy on the test set (0 to 1) reaches this.")
     ] = None,

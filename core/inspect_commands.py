@@ -88,7 +88,7 @@ def find_rate_command(
     augment: Augment = None,
     precision: Precision = None,
     seed: Seed = None,
-    train_limit: Annotated[int | None, typer.Option(help="Use only that many training digits.")] = None,
+    train_limit: Annotated[int | None, typer.Option(help="Learn from so many training digits only; 0 for all.")] = None,
     as_json: Json = False,
 ) -> None:
     """Try rising learning rates on a fresh network, and suggest the one at which its loss falls most steeply."""

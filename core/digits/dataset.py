@@ -63,8 +63,8 @@ class Splits:
     mine_digest: str = ""
 
 
-def split(sets: DigitSets, validation_digits: int, train_limit: int | None = None) -> Splits:
-    """Hold out the last `validation_digits` training digits; train on the first `train_limit` of the rest (None: all).
+def split(sets: DigitSets, validation_digits: int, train_limit: int = 0) -> Splits:
+    """Hold out the last `validation_digits` training digits; train on the first `train_limit` of the rest (0: all).
 
     The same digits are held out each time, so that runs can be compared. Raises DatasetError if none are left.
     """

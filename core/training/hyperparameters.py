@@ -46,7 +46,7 @@ RANGES: Mapping[str, Range] = {
     "patience": Range(0, 10_000),
     "validation_digits": Range(0, 50_000),
     "evaluate_every": Range(100, 1_000_000),
-    "train_limit": Range(1, 10_000_000),
+    "train_limit": Range(0, 10_000_000),
 }
 _WHOLE = {"batch_size", "epochs", "seed", "shift_px", "patience", "validation_digits", "evaluate_every", "train_limit"}
 CHANGEABLE = ("network", "learning_rate", "momentum", "weight_decay", "shift_px", "augment", "epochs")
@@ -80,8 +80,8 @@ class Hyperparameters:
     accuracy before the run ends, 0 for never; keep_best: keep the weights with the best validation accuracy instead of
     the last; validation_digits: training digits held out to measure on; evaluate_every: digits between two
     measurements; precision: of all computing, float32, float64, or tf32, which is float32 with products that round
-    their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: use only so many training
-    digits.
+    their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: learn from so many
+    digits only, 0 for all.
 
     Raises HyperparameterError for a value outside `RANGES` or not of its kind, or a text that is no network.
     """
@@ -108,13 +108,11 @@ class Hyperparameters:
     validation_digits: int = 5000
     evaluate_every: int = 5000
     precision: str = "float32"
-    train_limit: int | None = None
+    train_limit: int = 0
 
     def __post_init__(self) -> None:
         for name in RANGES:
-            value = getattr(self, name)
-            if not (name == "train_limit" and value is None):
-                _check_number(name, value, whole=name in _WHOLE)
+            _check_number(name, getattr(self, name), whole=name in _WHOLE)
         if not isinstance(self.keep_best, bool):
             raise HyperparameterError(f"keep best is {self.keep_best!r:.60}; it must be true or false", "keep_best")
         _check_choice("optimizer", self.optimizer, tuple(OPTIMIZERS))
@@ -140,6 +138,8 @@ class Hyperparameters:
         unknown = sorted(str(name)[:40] for name in values if name not in known)
         if unknown:
             raise HyperparameterError(f"unknown hyperparameter {unknown[0]!r}")
+        if values.get("train_limit", 0) is None:
+            values = {**values, "train_limit": 0}  # As files of earlier builds say that nothing limits the digits.
         return cls(**values)
 
 

@@ -6,6 +6,7 @@ said here.
 
 from collections.abc import Iterable
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDoubleSpinBox
 
 from core.training.hyperparameters import RANGES
@@ -14,7 +15,16 @@ from gui.widgets.hyperparameter_texts import choice_title
 from gui.widgets.learning_rate_field import DecimalField, LearningRateField
 
 _FIELD_WIDTH_PX = 104
-_WHOLE_NUMBERS = ("batch_size", "epochs", "seed", "shift_px", "patience", "validation_digits", "evaluate_every")
+_WHOLE_NUMBERS = (
+    "batch_size",
+    "epochs",
+    "seed",
+    "shift_px",
+    "patience",
+    "train_limit",
+    "validation_digits",
+    "evaluate_every",
+)
 _SHARES = {
     "momentum": 3,
     "weight_decay": 5,
@@ -37,6 +47,7 @@ _STEPS = {
     "label_smoothing": 0.01,
     "averaging": 0.01,
     "clip_norm": 0.5,
+    "train_limit": 1000,
     "validation_digits": 1000,
     "evaluate_every": 1000,
 }
@@ -51,6 +62,7 @@ def number_fields() -> dict[str, QDoubleSpinBox]:
     fields |= {name: QDoubleSpinBox(decimals=0) for name in _WHOLE_NUMBERS}
     for name, field in fields.items():
         _limit(field, name)
+    fields["train_limit"].setSpecialValueText(QCoreApplication.translate("HyperparameterForm", "all"))
     return fields
 
 

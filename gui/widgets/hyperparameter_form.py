@@ -4,7 +4,6 @@ A room of its own because it alone turns what is typed into `Hyperparameters` an
 nothing here repeats a number.
 """
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -54,6 +53,7 @@ _ORDER = (
     "clip_norm",
     "patience",
     "keep_best",
+    "train_limit",
     "validation_digits",
     "evaluate_every",
     "seed",
@@ -69,7 +69,7 @@ class HyperparameterForm(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._shown = Hyperparameters(network="linear 10")
+        self._ink_shown = 0.0
         self._running = False
         self._takes_ink = True
         self._was_valid = True
@@ -94,7 +94,7 @@ class HyperparameterForm(QWidget):
         self._explained = QLabel()
         self._explanation = QLabel(wordWrap=True)
         self._arrange()
-        self.show_values(self._shown)
+        self.show_values(Hyperparameters(network="linear 10"))
         self._connect()
         self._explain("network")
         self._show_what_counts()
@@ -102,7 +102,7 @@ class HyperparameterForm(QWidget):
     def show_values(self, hyperparameters: Hyperparameters) -> None:
         """Put `hyperparameters` into the fields."""
         before = self.values()
-        self._shown = hyperparameters
+        self._ink_shown = hyperparameters.synthetic
         self.blockSignals(True)
         self._network.show_network(hyperparameters.network)
         for name, choice in self._choices.items():
@@ -126,8 +126,7 @@ class HyperparameterForm(QWidget):
             chosen[name] = number.value() if number.decimals() else int(number.value())
         for name, choice in self._choices.items():
             chosen[name] = choice.currentData()
-        # What has no field here stays as it was shown.
-        return replace(self._shown, **chosen)
+        return Hyperparameters(**chosen)
 
     def show_lesson(self, lesson: str) -> None:
         """Show what the preset teaches, above the fields."""
@@ -139,7 +138,7 @@ class HyperparameterForm(QWidget):
             return
         self._takes_ink = allowed
         if allowed:
-            self._numbers["synthetic"].setValue(self._shown.synthetic)
+            self._numbers["synthetic"].setValue(self._ink_shown)
         self._leave_ink_out()
         self._show_what_counts()
 

@@ -141,6 +141,14 @@ def label_and_explanation(name: str) -> tuple[str, str]:
                 "how much of a result was luck.",
             ),
         ),
+        "train_limit": (
+            translate("HyperparameterForm", "Training digits"),
+            translate(
+                "HyperparameterForm",
+                "How many of the training digits are learned from. A few are soon known by heart: the two curves part, "
+                "and you see what more of them are worth.",
+            ),
+        ),
         "validation_digits": (
             translate("HyperparameterForm", "Validation digits"),
             translate(

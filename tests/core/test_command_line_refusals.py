@@ -74,7 +74,7 @@ from tests.core.commands import QUICKLY, Run, make
         ("train --augment 2", "--augment is 2.0; it must be a number from 0 to 1"),
         ("train --seed -1", "--seed is -1; it must be"),
         (f"train --seed {'9' * 400}", "--seed is 999"),
-        ("train --train-limit 0", "--train-limit is 0; it must be"),
+        ("train --train-limit -1", "--train-limit is -1; it must be"),
         ("train --until-accuracy 0", "--until-accuracy is 0.0; it must be above 0"),
         ("train --until-accuracy 97", "--until-accuracy is 97.0; it must be above 0 and at most 1, such as 0.97"),
         ("train --until-accuracy nan", "--until-accuracy is nan; it must be"),

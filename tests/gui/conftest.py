@@ -20,6 +20,14 @@ CLOTHES = ("cap", "coat", "dress", "glove", "hat", "scarf", "shirt", "shoe", "so
 
 
 @pytest.fixture(autouse=True)
+def garbage_waits_for_this_thread() -> Iterator[None]:
+    """As in the program itself: what Python collects while another thread computes may hold widgets, and Qt dies."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
 def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The window's own folders, for this test alone: runs below `runs`, `settings.ini` and `my-digits.jsonl`."""
     places = tmp_path / "places"

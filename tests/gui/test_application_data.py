@@ -1,6 +1,5 @@
 """Other sets in the whole window: got by mouse, trained on, shown for what they are, and found again by their runs."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,12 +22,6 @@ from gui.training_state import TrainingState
 from gui.widgets.runs_model import DATA
 from tests.core.mirrors import MANNERS, Mirror, made_up
 from tests.gui.whole_window import click, find
-
-# TODO: find out why Qt now and then crashes in the process that has shown many other windows before these.
-pytestmark = pytest.mark.skipif(
-    "PYTEST_XDIST_WORKER" in os.environ,
-    reason="wants a process of its own: pytest -n0 tests/gui/test_application_data.py",
-)
 
 SMALL = {"network": "linear 16 relu, linear 10", "epochs": 2, "validation_digits": 50}
 

@@ -62,7 +62,7 @@ def test_pycuda_seed_trains_as_the_system_it_repeats() -> None:
         validation_digits=0,
         evaluate_every=1000,
         precision="float32",
-        train_limit=None,
+        train_limit=0,
     )
 
 

@@ -9,7 +9,7 @@ from core.nn.schedules import SCHEDULES
 from core.training.hyperparameters import CHANGEABLE, PRECISIONS, Hyperparameters
 from gui.widgets.hyperparameter_texts import change_in_words, choice_title, label_and_explanation
 
-IN_THE_FORM = [field.name for field in fields(Hyperparameters) if field.name != "train_limit"]
+IN_THE_FORM = [field.name for field in fields(Hyperparameters)]
 
 
 @pytest.mark.parametrize("name", IN_THE_FORM)

@@ -33,6 +33,7 @@ def plot(qtbot: QtBot) -> LearningPlot:
 
 def settle(qtbot: QtBot, plot: LearningPlot) -> None:
     qtbot.waitUntil(lambda: not plot._timer.isActive())
+    QApplication.processEvents()  # What was put in anew is still to be painted.
 
 
 def learn(plot: LearningPlot, points: int = 200, series: str = "train", until: float = 0.99) -> None:
