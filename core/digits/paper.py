@@ -14,6 +14,7 @@ from PIL import Image
 from core.device import HostArray
 from core.digits.picture_file import to_grey
 from core.digits.ruled_lines import without_rules
+from core.digits.sheet import border, covered, table_around
 
 LEAST_CONTRAST = 20
 """In grey levels of 255: what differs less from its paper is no ink."""
@@ -28,8 +29,9 @@ _STAINED_EDGE = 0.25  # of the picture's edge is more than digits touch
 
 def find_ink(image: Image.Image) -> HostArray | None:
     """Ink 0..1, float32 (height, width), of an image of mode L, RGB, RGBA or F; None where there is none."""
+    table = table_around(to_grey(image))
     for plane in _planes(image):
-        ink = _ink_on_paper(plane)
+        ink = _ink_on_paper(plane if table is None else covered(plane, table))
         if ink is not None and (ink := _without_stains(without_rules(ink))).any():
             return ink
     return None
@@ -69,9 +71,9 @@ def _without_stains(ink: HostArray) -> HostArray:
     labels: HostArray = cv2.connectedComponents((ink > 0).astype(np.uint8), connectivity=8)[1]
     darkest = np.zeros(int(labels.max()) + 1, np.float32)
     np.maximum.at(darkest, labels.ravel(), ink.ravel())
-    edge = np.bincount(_border(labels), minlength=len(darkest))
+    edge = np.bincount(border(labels), minlength=len(darkest))
     edge[0] = 0
-    stains = np.flatnonzero((edge > 0) & ((darkest < _PALEST) | (edge > _STAINED_EDGE * len(_border(labels)))))
+    stains = np.flatnonzero((edge > 0) & ((darkest < _PALEST) | (edge > _STAINED_EDGE * len(border(labels)))))
     cleaned = np.where(np.isin(labels, stains), 0, ink)
     return cleaned if cleaned.any() else ink
 
@@ -102,8 +104,3 @@ def _size(width: int, height: int, longest: int) -> tuple[int, int]:
     """Width and height of the same shape, at most `longest` a side, in the order OpenCV wants them."""
     scale = min(1.0, longest / max(width, height))
     return max(1, round(width * scale)), max(1, round(height * scale))
-
-
-def _border(picture: HostArray) -> HostArray:
-    """The pixels of the four edges of `picture` (height, width), in one row."""
-    return np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]])
