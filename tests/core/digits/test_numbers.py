@@ -114,6 +114,14 @@ def chalk(ink, rng):
     return saved(45 + light(ink) / 8 + 120 * ink + rng.normal(0, 5, ink.shape), "JPEG", quality=70)
 
 
+def on_a_dark_table(ink, rng):
+    height, width = ink.shape
+    levels = rng.normal(55, 8, (height + 80, width + 120))
+    levels[40 : 40 + height, 60 : 60 + width] = light(ink, 60) * (1 - 0.8 * ink)
+    turned = Image.fromarray(levels.clip(0, 255).astype(np.uint8)).rotate(rng.uniform(-4, 4), fillcolor=55)
+    return saved(np.asarray(turned), "JPEG", quality=80)
+
+
 def test_numbers_are_read_from_left_to_right(predictor, mnist, rng):
     right = 0
     for i in range(60):
@@ -124,7 +132,17 @@ def test_numbers_are_read_from_left_to_right(predictor, mnist, rng):
 
 @pytest.mark.parametrize(
     "sheet",
-    [palette, dim_and_noisy, in_half_shadow, ruled, squared, blue_on_yellow, red_on_green_as_bright, chalk],
+    [
+        palette,
+        dim_and_noisy,
+        in_half_shadow,
+        ruled,
+        squared,
+        blue_on_yellow,
+        red_on_green_as_bright,
+        chalk,
+        on_a_dark_table,
+    ],
 )
 def test_numbers_are_read_off_any_paper(predictor, mnist, rng, sheet):
     right = 0

@@ -12,7 +12,7 @@ SIZE = (300, 240)
 
 
 def photograph(corners, paper=220, table=50, ink=True):
-    """Grey levels (240, 300) of a sheet between `corners` with a seven in its middle, and noise; a mask of the sheet."""
+    """Grey levels (240, 300), with noise, of a sheet between `corners` and a seven on it; and where the sheet is."""
     picture, mask = Image.new("L", SIZE, table), Image.new("L", SIZE, 0)
     ImageDraw.Draw(picture).polygon(corners, fill=paper)
     ImageDraw.Draw(mask).polygon(corners, fill=1)
