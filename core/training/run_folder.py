@@ -188,8 +188,11 @@ def with_start(job: TrainingJob, since: Checkpoint | None = None) -> TrainingJob
         return replace(job, start_file=None)
     try:
         return replace(job, start=load_model(job.start_file).weights, start_file=None)
-    except ModelFileError as error:
-        raise RunError(f"the network that the run began with cannot be read: {error}") from None
+    except ModelFileError:
+        raise RunError(
+            f"{job.start_file}, the network that the run began with, is missing or damaged; "
+            "put it back there, or start a new run"
+        ) from None
 
 
 def as_line(told: Mapping[str, Any]) -> bytes:

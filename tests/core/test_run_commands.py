@@ -118,7 +118,7 @@ def test_a_run_begun_with_a_network_and_broken_off_before_its_first_checkpoint_b
         assert again[name] == first[name]
     break_off(folder, 0)
     (folder / "start.safetensors").unlink()
-    assert "the network that the run began with cannot be read" in refused(inkling, folder)
+    assert "the network that the run began with, is missing or damaged" in refused(inkling, folder)
 
 
 def test_a_run_killed_between_its_last_checkpoint_and_its_last_word_ends_as_it_would_have(

@@ -115,12 +115,12 @@ def test_a_network_that_is_gone_or_damaged_is_refused_and_never_replaced_by_fres
     path = folder.path / "start.safetensors"
     for content in [*spoiled(path).values(), with_header(path.read_bytes(), format="inkling-checkpoint")]:
         path.write_bytes(content)
-        with pytest.raises(RunError, match="network that the run began with cannot be read: ") as caught:
+        with pytest.raises(RunError, match="network that the run began with, is missing or damaged; ") as caught:
             with_start(folder.info().job)
         assert str(path) in str(caught.value)
         assert "\n" not in str(caught.value)
     path.unlink()
-    with pytest.raises(RunError, match="is not there"):
+    with pytest.raises(RunError, match="is missing or damaged"):
         with_start(folder.info().job)
 
 
