@@ -142,7 +142,7 @@ def test_find_rate_says_so_where_no_rate_helps(inkling: Run) -> None:
         (["profile", "--steps", "0"], "--steps"),
         (["find-rate", "--optimizer", "luck"], "--optimizer is 'luck'"),
         (["find-rate", "--batch-size", "0"], "--batch-size is 0"),
-        (["find-rate", "--train-limit", "0"], "--train-limit is 0"),
+        (["find-rate", "--train-limit", "-1"], "--train-limit is -1"),
     ],
 )
 def test_wrong_use_ends_with_status_2_and_a_word_on_what_is_wrong(inkling: Run, words: list[str], told: str) -> None:

@@ -29,7 +29,13 @@ def photograph(corners, paper=220, table=50, ink=True):
 STRAIGHT = [(60, 40), (240, 40), (240, 200), (60, 200)]
 ASKEW = [(70, 30), (250, 60), (225, 215), (45, 185)]
 IN_PERSPECTIVE = [(80, 50), (220, 50), (240, 200), (60, 200)]
-SHEETS = {"straight": STRAIGHT, "askew": ASKEW, "in perspective": IN_PERSPECTIVE}
+ACROSS_THE_EDGE = [(-1, -1), (200, -1), (200, 190), (-1, 190)]
+SHEETS = {
+    "straight": STRAIGHT,
+    "askew": ASKEW,
+    "in perspective": IN_PERSPECTIVE,
+    "across the edge": ACROSS_THE_EDGE,
+}
 
 
 @pytest.mark.parametrize("corners", SHEETS.values(), ids=SHEETS)
@@ -65,12 +71,18 @@ def test_what_covers_the_table_goes_on_from_the_paper_nearby():
     assert result.max() < 240
 
 
+def half_in_the_shadow():
+    ink = np.concatenate([seven(240, pen=16)[:, 40:190]] * 2, axis=1)
+    shadow = np.where(np.arange(SIZE[0]) < 150, 1, 0.45)
+    return 220 * shadow * (1 - 0.8 * ink)
+
+
 NO_SHEETS = {
     "paper alone": on_paper(seven(200)),
     "bright on dark": on_paper(seven(200), paper=20, pen=230),
     "a blank sheet": photograph(STRAIGHT, ink=False)[0],
     "a sheet hardly brighter": photograph(STRAIGHT, paper=85)[0],
-    "a sheet across the edge": photograph([(-1, -1), (200, -1), (200, 241), (-1, 241)])[0],
+    "a sheet half in the shadow": half_in_the_shadow(),
     "one grey": np.full((30, 40), 128, np.uint8),
     "black": np.zeros((30, 40), np.uint8),
     "one pixel": np.full((1, 1), 200, np.uint8),

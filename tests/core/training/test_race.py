@@ -87,12 +87,12 @@ def test_a_device_that_fails_on_the_way_keeps_its_points(
 ) -> None:
     step, taken = Learner.step, []
 
-    def fails_late(self: Learner, rows: np.ndarray, learning_rate: float) -> None:
+    def fails_late(self: Learner, rows: np.ndarray, *chosen: float) -> None:
         taken.append(rows)
         # A warm-up and a whole lap; another warm-up, and what it takes for two measurements.
         if self.device.key == "cuda:0" and len(taken) > 1 + 20 + 1 + 12:
             raise DeviceError("cuda:0 fell over.")
-        step(self, rows, learning_rate)
+        step(self, rows, *chosen)
 
     monkeypatch.setattr(Learner, "step", fails_late)
     events = list(race(small, ["cpu", "cuda:0"], splits))
