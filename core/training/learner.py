@@ -53,6 +53,7 @@ class Learner:
             self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
             self._tally = Tally(self.device, dtype)
             self._workspace = Workspace(self.device, np.intp)
+        self._pixels: Array | None = None
         is_outlier = digits.labels == OUTLIER
         self._is_outlier = is_outlier if is_outlier.any() else None
         self.records = True
@@ -141,7 +142,9 @@ class Learner:
         pixels = self.data.pixels(pictures)
         if chosen.augment:
             pixels = self.distortion.apply(pixels)
-        scores = self.network.forward(samples_last(pixels, INPUT_SHAPE), training=True)
+        if pixels is not self._pixels:
+            self._pixels, self._x = pixels, samples_last(pixels, INPUT_SHAPE)
+        scores = self.network.forward(self._x, training=True)
         self._tally.add(self.loss.forward(scores, targets), scores, labels)
         self.network.backward(self.loss.backward())
         self.optimizer.update()

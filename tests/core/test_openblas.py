@@ -150,6 +150,58 @@ def test_each_call_computes_from_what_the_arrays_hold_then_and_keeps_them_alive(
     assert (out == [4, 16]).all()
 
 
+SIZES = {
+    "too small for a batch": (64, 120, 100),
+    "large enough": (150, 130, 120),
+    "uneven": (251, 130, 101),
+    "across, with a large result": (10, 100, 130),
+    "across, with a narrow result": (700, 3, 2),
+}
+
+
+@DTYPES
+@pytest.mark.parametrize("keep", [0.0, 0.9])
+@pytest.mark.parametrize("shares", [1, 2, 3])
+@pytest.mark.parametrize("of_b", [plain, transposed, part_of_rows])
+@pytest.mark.parametrize("of_a", [plain, transposed, part_of_rows])
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+def test_a_divided_product_is_that_of_the_whole(
+    blas: OpenBLAS,
+    rng: np.random.Generator,
+    size: tuple[int, int, int],
+    of_a: Maker,
+    of_b: Maker,
+    shares: int,
+    keep: float,
+    dtype: type,
+) -> None:
+    rows, inner, columns = size
+    a, b = narrowed(of_a(rng, (rows, inner)), dtype), narrowed(of_b(rng, (inner, columns)), dtype)
+    around = rng.normal(0, 1, (rows, columns + 4)).astype(dtype)
+    out, before = around[:, 2:-2], around.astype(np.float64)
+    wanted = np.einsum("ij,jk->ik", a, b, dtype=np.float64) + keep * before[:, 2:-2]
+    compute = blas.prepare_product(a, b, out, keep=keep, shares=shares)
+    assert compute is not None
+    compute()
+    close = {"rtol": 1e-4, "atol": 1e-4} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    np.testing.assert_allclose(out, wanted, **close)
+    np.testing.assert_array_equal(around[:, :2], before[:, :2])
+    np.testing.assert_array_equal(around[:, -2:], before[:, -2:])
+
+
+def test_a_divided_product_keeps_its_arrays_alive_and_forgets_what_is_no_number(blas: OpenBLAS) -> None:
+    a, b, out = np.eye(200), np.ones((200, 60)), np.full((200, 60), np.nan)
+    compute = blas.prepare_product(a, b, out, shares=2)
+    assert compute is not None
+    a *= 3
+    del a, b
+    gc.collect()
+    taken = [np.full((200, 200), np.nan) for _ in range(5)]
+    compute()
+    assert len(taken) == 5
+    assert (out == 3).all()
+
+
 @pytest.mark.parametrize("odd", ["a", "b", "out", "out transposed"])
 def test_strides_that_blas_cannot_read_are_refused(blas: OpenBLAS, odd: str) -> None:
     a, b, out = np.ones((4, 6)), np.ones((6, 5)), np.ones((4, 5))

@@ -16,6 +16,7 @@ to the last `forward`, and must have been one with training=True.
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeAlias
 
@@ -85,7 +86,7 @@ class Layer:
         self.workspace = Workspace(device, dtype)
         self.parameters, self.gradients, self.state = parameters, gradients, state
         self.propagates, self.divides = propagates, divides
-        self._plans: dict[tuple[str, int], tuple[object, list[list[Product]]]] = {}
+        self._plans: dict[tuple[str, int], _Plan] = {}
 
     def draw(self, shape: Shape) -> None:
         """Draw what is random in the next `forward` in training, for x of `shape`; only a Dropout is ever asked to."""
@@ -108,10 +109,14 @@ class Layer:
     def plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[list[Product]]:
         """The products for these two arrays, a list for each share, prepared when they are seen for the first time."""
         key = (name, a.shape[-1])
+        known = self._plans.get(key)
+        if known is not None and known.a is a and known.b is b:
+            return known.products
+        # The same places under another name: asking for them costs as much as a small product.
         places = (self.device.address(a), a.strides, self.device.address(b), b.strides)
-        if self._plans.get(key, (None, None))[0] != places:
-            self._plans[key] = (places, make())
-        return self._plans[key][1]
+        products = known.products if known is not None and known.places == places else make()
+        self._plans[key] = _Plan(a, b, places, products)
+        return products
 
     def carry(self, share: float) -> None:
         """Set `carried`; what was prepared is of the share before."""
@@ -120,11 +125,24 @@ class Layer:
 
     def run_plan(self, plan: Sequence[Sequence[Product]]) -> None:
         """Compute the products of all shares, together."""
+        if len(plan) == 1:
+            run_products(plan[0])
+            return
         self.device.run_together([functools.partial(run_products, products) for products in plan])
 
     def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
         """Do `task` for each of `shares`, together."""
         self.device.run_together([lambda share=share: task(share) for share in shares])  # type: ignore[misc]
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The `products` of two arrays, and the `places` they lie at."""
+
+    a: Array
+    b: Array
+    places: tuple[object, ...]
+    products: list[list[Product]]
 
 
 def run_products(products: Sequence[Product]) -> None:

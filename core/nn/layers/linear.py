@@ -41,13 +41,10 @@ class Linear(Layer):
         self._x = x
         y = self.workspace.array("y", (self.units, x.shape[1]))
 
-        def compute(units: slice) -> None:
-            mine = y[units]
-            self.device.product(self.parameters["weight"][units], x, out=mine)
-            if self.bias:
-                self.xp.add(mine, self.parameters["bias"][units, None], out=mine)
-
-        self.run_shares(self.shares(self.units, y.size * len(x)), compute)
+        shares, weight = self.shares(self.units, y.size * len(x)), self.parameters["weight"]
+        self.run_plan(self.plan("y", x, y, lambda: [[self._product(weight[units], x, y[units])] for units in shares]))
+        if self.bias:
+            self.xp.add(y, self.parameters["bias"][:, None], out=y)
         return y
 
     def backward(self, dy: Array) -> Array:
@@ -56,19 +53,22 @@ class Linear(Layer):
         self.run_plan(self.plan("dW", dy, self._x, lambda: [self._gradient_products(dy, units) for units in shares]))
         if not self.propagates:
             return dy
-        dx = self.workspace.array("dx", self._x.shape)
-
-        def spread(inputs: slice) -> None:
-            self.device.product(self.parameters["weight"][:, inputs].T, dy, out=dx[inputs])
-
-        self.run_shares(self.shares(len(dx), work), spread)
+        dx, weight = self.workspace.array("dx", self._x.shape), self.parameters["weight"]
+        parts = self.shares(len(dx), work)
+        self.run_plan(
+            self.plan("dx", dy, dx, lambda: [[self._product(weight[:, part].T, dy, dx[part])] for part in parts])
+        )
         return dx
 
     def _gradient_products(self, dy: Array, units: slice) -> list[Product]:
         prepare, keep = self.device.prepare_product, self.carried
-        products = [prepare(dy[units], self._x.T, self.gradients["weight"][units], keep=keep)]
+        products = [self._product(dy[units], self._x.T, self.gradients["weight"][units], keep=keep)]
         if self.bias:
             # Many times as fast as a sum over the short rows.
             ones = self.workspace.ones("ones", (dy.shape[1], 1))
             products.append(prepare(dy[units], ones, self.gradients["bias"][units, None], keep=keep))
         return products
+
+    def _product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> Product:
+        """out = keep out + a b; of all its products each thread has the same rows, those of its units or inputs."""
+        return self.device.prepare_product(a, b, out, keep=keep, divided=not self.divides)

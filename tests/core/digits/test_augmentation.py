@@ -17,13 +17,13 @@ MIDDLE = 13.5
 
 
 class Draws:
-    """A generator whose shifts and uniform numbers are given; what it draws besides is nothing at all."""
+    """A generator whose uniform numbers are given; what it draws besides is nothing at all."""
 
-    def __init__(self, shift: tuple[int, int] = (0, 0), uniform: HostArray | None = None, thickness: float = 0) -> None:
-        self._shift, self._uniform, self._thickness = iter(shift), uniform, thickness
+    def __init__(self, uniform: HostArray | None = None, thickness: float = 0) -> None:
+        self._uniform, self._thickness = uniform, thickness
 
-    def integers(self, low: int, high: int, size: int = 1) -> Any:
-        return next(self._shift) if low < 0 else np.arange(size) % high
+    def integers(self, low: int, high: int, size: int) -> Any:
+        return np.arange(size) % high
 
     def uniform(self, low: float, high: float, shape: tuple[int, ...]) -> HostArray:
         assert (low, high) == (-1, 1)
@@ -75,7 +75,9 @@ def shifted(pictures: HostArray, down: int, right: int) -> HostArray:
 @pytest.mark.parametrize("right", [-4, -2, -1, 0, 1, 3, 4])
 def test_a_batch_is_moved_exactly_and_nothing_comes_in_from_a_neighbour(device: Device, down: int, right: int) -> None:
     full = np.random.default_rng(1).integers(1, 256, (5, 784), dtype=np.uint8)
-    moved = changed(BatchShift(device, 4), device.to_device(full), Draws(shift=(down, right)))
+    shift = BatchShift(device, 4)
+    shift.offset = down, right
+    moved = shift.apply(device.to_device(full))
     assert moved.dtype == np.uint8
     np.testing.assert_array_equal(device.to_host(moved), shifted(full, down, right))
 
@@ -109,7 +111,8 @@ def test_batches_of_other_sizes_are_moved_too_each_size_in_one_array(device: Dev
     shift = BatchShift(device, 4)
     addresses = []
     for count in (40, 7, 1, 40):
-        moved = changed(shift, device.to_device(pictures[:count]), Draws(shift=(-2, 3)))
+        shift.offset = -2, 3
+        moved = shift.apply(device.to_device(pictures[:count]))
         np.testing.assert_array_equal(device.to_host(moved), shifted(pictures[:count], -2, 3))
         addresses.append(device.address(moved))
     assert addresses[0] == addresses[-1]
