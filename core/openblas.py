@@ -1,8 +1,9 @@
 """The OpenBLAS that NumPy brings along, spoken to directly where NumPy's own door to it is too narrow.
 
-It is a room of its own because training wants three things that this library can do and NumPy does not offer: add a
+It is a room of its own because training wants four things that this library can do and NumPy does not offer: add a
 multiple of one array to another in a single pass over all cores; add a matrix product to what is already there, which
-spares a convolution every copy of its pictures and Momentum its velocity; and say how many threads a product may take.
+spares a convolution every copy of its pictures and Momentum its velocity; give each thread the same rows of a layer's
+products at every step; and say how many threads a product may take.
 It has to be NumPy's own copy: two BLAS libraries in one process fight over the cores. Where NumPy stands on another
 BLAS, `find` gives None and core.device does the same in plain NumPy.
 """
