@@ -149,13 +149,13 @@ class Device:
             self.xp.add(out, self.xp.matmul(a, b), out=out)
 
     def prepare_product(
-        self, a: Array, b: Array, out: Array, *, keep: float = 0.0, divided: bool = False
+        self, a: Array, b: Array, out: Array, *, keep: float = 0.0, fixed_rows: bool = False
     ) -> Callable[[], None]:
         """A function that computes out = keep out + a b each time it is called, from what the arrays hold then.
 
-        `divided`: in products of one `a` or `out`, each thread should always have the same of their rows.
+        `fixed_rows`: each thread should compute the same rows at every call, of this product and its kin.
         """
-        shares = self.shares if divided else 1
+        shares = self.shares if fixed_rows else 1
         product = None if self._blas is None else self._blas.prepare_product(a, b, out, keep=keep, shares=shares)
         return product or functools.partial(self.product, a, b, out, keep)
 

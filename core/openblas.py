@@ -22,16 +22,12 @@ import numpy as np
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ROW_MAJOR = 101
-_SMALL, _SMALL_RESULT = 1_000_000, 1200
-"""Products of up to so many multiplications have kernels of their own, which take half the time; where b has to be read
-transposed, only with results of up to so many numbers (OpenBLAS, sgemm_small_kernel_permit_skylakex.c). Batches of such
-products crash (OpenBLAS pull request 5980, after 0.3.31)."""
+_LEAST_SHARE = 2_000_000
+"""Multiplications that are worth a share of a batch. Never under 1,000,001: batches of smaller products crash (OpenBLAS
+pull request 5980, after 0.3.31)."""
 
 AS_IS, TRANSPOSED = 111, 112
 """How BLAS is to read a matrix."""
-
-_Matrix: TypeAlias = tuple[HostArray, int, int]
-"""With how BLAS is to read it, and the step from row to row."""
 
 
 @functools.cache
@@ -92,49 +88,37 @@ class OpenBLAS:
 
         None if their strides are not such that BLAS could read them where they are.
         """
-        found = [(matrix, *how) for matrix in (a, b, out) if (how := layout(matrix)) is not None]
-        if len(found) < 3 or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
+        layouts = [layout(matrix) for matrix in (a, b, out)]
+        if None in layouts or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
             return None
-        of_a, of_b, of_out = found
-        if of_out[1] is not AS_IS:
+        (a_flag, a_step), (b_flag, b_step), (out_flag, out_step) = layouts  # type: ignore[misc]
+        if out_flag is not AS_IS:
             return None
-        work, pieces = out.size * a.shape[1], -(-out.size // _SMALL_RESULT)
-        if work <= _SMALL and 1 < pieces <= out.shape[1] and (of_a[1], of_b[1]) == (AS_IS, TRANSPOSED):
-            columns, rows = _parts(out.shape[1], pieces), [slice(len(out))]
-            split = [[of_a, (b[:, part], *of_b[1:]), (out[:, part], *of_out[1:])] for part in columns]
-            return functools.partial(_run, [self._prepared(matrices, keep, rows) for matrices in split])
-        least = len(out) // shares * out.shape[1] * a.shape[1]
-        if least <= _SMALL or self._batch[out.dtype] is None:
-            shares = 1
-        return self._prepared(found, keep, _parts(len(out), shares))
-
-    def _prepared(self, matrices: Sequence[_Matrix], keep: float, shares: Sequence[slice]) -> Callable[[], None]:
-        """A call of the library for a, b and out, as one product, or as a batch of several: one for each of `shares`.
-
-        All is turned into C's types once, which leaves 0.7 µs to each call.
-        """
-        (a, a_flag, a_step), (b, b_flag, b_step), (out, _, out_step) = matrices
         call, real = self._gemm[out.dtype]
-        one = len(shares) == 1
+        if self._batch[out.dtype] is None or len(out) // shares * out.shape[1] * a.shape[1] < _LEAST_SHARE:
+            shares = 1
+        bounds = [share * len(out) // shares for share in range(shares + 1)]
+        whole, flag = self._whole, ctypes.c_int
 
-        def of_c(kind: Any, *values: Any) -> Any:
-            """As one product wants it; as a batch does, an array with a value for each share, or the same for all."""
-            return kind(*values) if one else (kind * len(shares))(*(values * (len(shares) if len(values) == 1 else 1)))
+        def each(kind: Any, *values: Any) -> Any:
+            """In C's type, an array of a value for each share, or of one for all; a single product wants no arrays."""
+            return kind(*values) if shares == 1 else (kind * shares)(*(values * (shares // len(values))))
 
-        def places(matrix: HostArray, parts: Sequence[slice]) -> Any:
-            found = of_c(ctypes.c_void_p, *(matrix[part].ctypes.data for part in parts))
+        def places(matrix: HostArray, rows: Sequence[int]) -> Any:
+            found = each(ctypes.c_void_p, *(matrix.ctypes.data + row * matrix.strides[0] for row in rows))
             found.matrix = matrix  # It lives as long as what points into it.
             return found
 
-        whole, flag, heights = self._whole, ctypes.c_int, [len(out[share]) for share in shares]
+        # All is turned into C's types once, which leaves 0.7 µs to each call.
+        heights = each(whole, *(stop - start for start, stop in pairwise(bounds)))
         return functools.partial(
-            call if one else self._batch[out.dtype],
+            call if shares == 1 else self._batch[out.dtype],
             flag(_ROW_MAJOR),
-            *(of_c(flag, a_flag), of_c(flag, b_flag)),
-            *(of_c(whole, *heights), of_c(whole, out.shape[1]), of_c(whole, a.shape[1])),
-            *(of_c(real, 1.0), places(a, shares), of_c(whole, a_step), places(b, [slice(None)]), of_c(whole, b_step)),
-            *(of_c(real, keep), places(out, shares), of_c(whole, out_step)),
-            *(() if one else (whole(len(shares)), of_c(whole, 1))),
+            *(each(flag, a_flag), each(flag, b_flag)),
+            *(heights, each(whole, out.shape[1]), each(whole, a.shape[1])),
+            *(each(real, 1.0), places(a, bounds[:-1]), each(whole, a_step), places(b, [0]), each(whole, b_step)),
+            *(each(real, keep), places(out, bounds[:-1]), each(whole, out_step)),
+            *(() if shares == 1 else (whole(shares), each(whole, 1))),
         )
 
     @contextmanager
@@ -150,17 +134,6 @@ class OpenBLAS:
                 self._quiet_regions -= 1
                 if self._quiet_regions == 0:
                     self._set_threads(self.threads)
-
-
-def _run(products: Sequence[Callable[[], None]]) -> None:
-    for product in products:
-        product()
-
-
-def _parts(length: int, count: int) -> list[slice]:
-    """0 to `length` in `count` stretches of nearly one length."""
-    bounds = [part * length // count for part in range(count + 1)]
-    return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
 def layout(matrix: HostArray) -> tuple[int, int] | None:

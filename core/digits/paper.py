@@ -14,13 +14,12 @@ from PIL import Image
 from core.device import HostArray
 from core.digits.picture_file import to_grey
 from core.digits.ruled_lines import without_rules
-from core.digits.sheet import border, covered, table_around
+from core.digits.sheet import border, covered, small_size, table_around
 
 LEAST_CONTRAST = 20
 """In grey levels of 255: what differs less from its paper is no ink."""
 
 _SURROUNDINGS = 1 / 6  # of the picture's side: what is darker or lighter than these may be ink
-_PAPER_SIDE = 300  # pixels; the light of paper has no finer detail
 _WINDOW = 5  # times the width of a stroke: wider than any stroke, narrower than most shadows
 _DARKEST_PAPER = 64  # grey levels: in darker light the camera's noise would be taken for ink
 _PALEST = 0.75  # of full ink: what touches the edge and has no darker place is a shadow
@@ -30,10 +29,11 @@ _STAINED_EDGE = 0.25  # of the picture's edge is more than digits touch
 def find_ink(image: Image.Image) -> HostArray | None:
     """Ink 0..1, float32 (height, width), of an image of mode L, RGB, RGBA or F; None where there is none."""
     table = table_around(to_grey(image))
-    for plane in _planes(image):
-        ink = _ink_on_paper(plane if table is None else covered(plane, table))
-        if ink is not None and (ink := _without_stains(without_rules(ink))).any():
-            return ink
+    for around in (table, None) if table is not None else (None,):
+        for plane in _planes(image):
+            ink = _ink_on_paper(plane if around is None else covered(plane, around))
+            if ink is not None and (ink := _without_stains(without_rules(ink))).any():
+                return ink
     return None
 
 
@@ -81,14 +81,14 @@ def _without_stains(ink: HostArray) -> HostArray:
 def _light(grey: HostArray) -> HostArray:
     """The mean of the surroundings of each pixel, float32 (height, width)."""
     height, width = grey.shape
-    small = cv2.resize(grey, _size(width, height, _PAPER_SIDE), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(grey, small_size(grey), interpolation=cv2.INTER_AREA)
     return cv2.resize(cv2.GaussianBlur(small, (0, 0), _SURROUNDINGS * np.sqrt(small.size)), (width, height))
 
 
 def _paper(grey: HostArray, window: float) -> HostArray:
     """The paper's light under dark ink, float32 (height, width): `grey` without what is narrower than `window`."""
     height, width = grey.shape
-    small = cv2.resize(grey, _size(width, height, _PAPER_SIDE), interpolation=cv2.INTER_AREA)
+    small = cv2.resize(grey, small_size(grey), interpolation=cv2.INTER_AREA)
     side = 2 * round(window * max(small.shape) / max(grey.shape) / 2) + 1
     return cv2.resize(cv2.morphologyEx(small, cv2.MORPH_CLOSE, np.ones((side, side), np.uint8)), (width, height))
 
@@ -98,9 +98,3 @@ def _pen_width(inked: HostArray) -> float:
     depth = cv2.distanceTransform(np.pad(inked, 1).astype(np.uint8), cv2.DIST_L2, 3)[1:-1, 1:-1]
     # Across a stroke the way out grows from none at its edges to half its width.
     return 4 * float(np.median(depth[inked])) if inked.any() else 1.0
-
-
-def _size(width: int, height: int, longest: int) -> tuple[int, int]:
-    """Width and height of the same shape, at most `longest` a side, in the order OpenCV wants them."""
-    scale = min(1.0, longest / max(width, height))
-    return max(1, round(width * scale)), max(1, round(height * scale))

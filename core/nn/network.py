@@ -64,7 +64,6 @@ class Network:
         state = _initial_state(layers, input_shape)
         self.parameters = device.xp.zeros(_size(shapes), self.dtype)
         self.gradients = device.xp.zeros(_size(shapes), self.dtype)
-        self.gradients[...] = 0  # Zeros are only promised until they are written, which would delay the first step.
         self.state = device.xp.zeros(_size(_shapes_of(state)), self.dtype)
         gradients = _views(self.gradients, shapes)
         self._weights = _views(self.parameters, shapes) | _views(self.state, _shapes_of(state))

@@ -43,6 +43,8 @@ class Learner:
             dtype = chosen.dtype
             self.network = _make_network(self.preset, chosen, self.device, dtype)
             self.network.initialize(start_rng)
+            # Zeros are only promised until they are written, which would delay the first step.
+            self.network.gradients[...] = 0
             self.loss = self.preset.loss(self.device, dtype)
             self._carries = chosen.optimizer == "momentum" and not chosen.clip_norm
             rule = CarriedMomentum if self._carries else OPTIMIZERS[chosen.optimizer]
@@ -98,16 +100,16 @@ class Learner:
         while True:
             yield from (rows for rows in self.batches() if len(rows) == self.hyperparameters.batch_size)
 
-    def step(self, rows: HostArray, learning_rate: float, distorted: float = 1.0) -> None:
+    def step(self, rows: HostArray, learning_rate: float, distortion_share: float = 1.0) -> None:
         """Learn from the digits at `rows` (index type): forward, back, and one update with `learning_rate`.
 
-        They are distorted `distorted` (0 to 1) times as much as was chosen.
+        They are distorted `distortion_share` (0 to 1) times as much as was chosen.
 
         All that differs from step to step is drawn and sent first. What then remains to be computed is the same each
         time, and a device that can record it is asked only once for each size of batch and each shift of it.
         """
         with self.device.activate(), self.device.dividing(self.network.divides):
-            self._prepare(rows, learning_rate, distorted)
+            self._prepare(rows, learning_rate, distortion_share)
             on_device = self._workspace.array("rows", rows.shape)
             if not self.records:
                 self._compute(on_device)
@@ -117,13 +119,13 @@ class Learner:
                 self._recorded[kind] = self.device.record(lambda: self._compute(on_device))
             self._recorded[kind]()
 
-    def _prepare(self, rows: HostArray, learning_rate: float, distorted: float) -> None:
+    def _prepare(self, rows: HostArray, learning_rate: float, distortion_share: float) -> None:
         count = len(rows)
         self.device.upload(rows, out=self._workspace.array("rows", rows.shape))
         if self.hyperparameters.shift_px:
             self.shift.draw(self._augmentation_rng)
         if self.hyperparameters.augment:
-            self.distortion.strength = self.hyperparameters.augment * distorted
+            self.distortion.strength = self.hyperparameters.augment * distortion_share
             self.distortion.draw(count, self._augmentation_rng)
         self.network.draw(count)
         self.optimizer.prepare(learning_rate)

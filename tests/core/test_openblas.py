@@ -152,10 +152,9 @@ def test_each_call_computes_from_what_the_arrays_hold_then_and_keeps_them_alive(
 
 SIZES = {
     "too small for a batch": (64, 120, 100),
-    "large enough": (150, 130, 120),
-    "uneven": (251, 130, 101),
-    "across, with a large result": (10, 100, 130),
-    "across, with a narrow result": (700, 3, 2),
+    "large enough for two": (200, 150, 160),
+    "uneven": (251, 251, 101),
+    "fewer rows than shares": (2, 30, 40),
 }
 
 
@@ -189,8 +188,19 @@ def test_a_divided_product_is_that_of_the_whole(
     np.testing.assert_array_equal(around[:, -2:], before[:, -2:])
 
 
+def test_without_batches_a_product_is_not_divided(
+    blas: OpenBLAS, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(blas._batch, np.dtype(np.float64), None)
+    a, b, out = rng.normal(0, 1, (200, 150)), rng.normal(0, 1, (150, 160)), np.empty((200, 160))
+    compute = blas.prepare_product(a, b, out, shares=2)
+    assert compute is not None
+    compute()
+    np.testing.assert_allclose(out, np.einsum("ij,jk->ik", a, b), rtol=1e-9, atol=1e-9)
+
+
 def test_a_divided_product_keeps_its_arrays_alive_and_forgets_what_is_no_number(blas: OpenBLAS) -> None:
-    a, b, out = np.eye(200), np.ones((200, 60)), np.full((200, 60), np.nan)
+    a, b, out = np.eye(200), np.ones((200, 120)), np.full((200, 120), np.nan)
     compute = blas.prepare_product(a, b, out, shares=2)
     assert compute is not None
     a *= 3

@@ -24,6 +24,7 @@ def garbage_waits_for_this_thread() -> Iterator[None]:
     """As in the program itself: what Python collects while another thread computes may hold widgets, and Qt dies."""
     gc.disable()
     yield
+    gc.collect(1)
     gc.enable()
 
 

@@ -39,8 +39,9 @@ class StraightThroughReLU(Layer):
 
 
 def _positive_part(layer: Layer, x: Array, out: Array) -> Array:
-    """max(x, 0); NumPy takes a quarter of the time where the zeros are an array, and that one fits into the cache."""
-    return layer.xp.maximum(x, layer.workspace.zeros("zeros", x.shape[-2:]), out=out)
+    """max(x, 0). NumPy takes a quarter of the time where the zero is an array, of one channel's size for pictures."""
+    zero = 0 if layer.device.many_cores else layer.workspace.zeros("zeros", x.shape[-2:])
+    return layer.xp.maximum(x, zero, out=out)
 
 
 class LeakyReLU(Layer):

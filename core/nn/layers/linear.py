@@ -40,7 +40,6 @@ class Linear(Layer):
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x
         y = self.workspace.array("y", (self.units, x.shape[1]))
-
         shares, weight = self.shares(self.units, y.size * len(x)), self.parameters["weight"]
         self.run_plan(self.plan("y", x, y, lambda: [[self._product(weight[units], x, y[units])] for units in shares]))
         if self.bias:
@@ -70,5 +69,5 @@ class Linear(Layer):
         return products
 
     def _product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> Product:
-        """out = keep out + a b; of all its products each thread has the same rows, those of its units or inputs."""
-        return self.device.prepare_product(a, b, out, keep=keep, divided=not self.divides)
+        """out = keep out + a b, where each thread always has the same rows: those of its units, or of its inputs."""
+        return self.device.prepare_product(a, b, out, keep=keep, fixed_rows=not self.divides)

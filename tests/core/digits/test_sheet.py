@@ -59,6 +59,14 @@ def test_a_digit_on_a_sheet_on_a_table_is_that_of_the_sheet_alone(tmp_path, corn
     assert mean_difference(*pictures) < 6
 
 
+def test_two_sheets_on_one_table_are_both_kept():
+    levels, first = photograph([(20, 40), (140, 40), (140, 200), (20, 200)])
+    more, second = photograph([(170, 50), (280, 50), (280, 190), (170, 190)])
+    table = table_around(np.maximum(np.where(first, levels, 0), np.where(second, more, 50)))
+    assert (~table & first).sum() > 0.8 * first.sum()
+    assert (~table & second).sum() > 0.8 * second.sum()
+
+
 def test_what_covers_the_table_goes_on_from_the_paper_nearby():
     light = np.linspace(120, 230, SIZE[0], dtype=np.float32) * np.ones((SIZE[1], 1), np.float32)
     table = np.ones(light.shape, bool)
@@ -77,12 +85,33 @@ def half_in_the_shadow():
     return 220 * shadow * (1 - 0.8 * ink)
 
 
+def blocks(pen, middle=False):
+    """A bright digit of bars, `pen` thick from side to side and from top to bottom."""
+    levels = np.full((280, 280), 20, np.uint8)
+    levels[40:240, 80:200] = 230
+    wide, high = pen
+    levels[40 + high : 240 - high, 80 + wide : 200 - wide] = 20
+    if middle:
+        levels[140 - high // 2 : 140 + high // 2, 80:200] = 230
+    return levels
+
+
+def marked_table():
+    """What is around the sheet is as dark as a table, and written on."""
+    levels, _ = photograph(STRAIGHT, table=110)
+    levels[100:140, 10:16] = 20
+    return levels
+
+
 NO_SHEETS = {
     "paper alone": on_paper(seven(200)),
     "bright on dark": on_paper(seven(200), paper=20, pen=230),
     "a blank sheet": photograph(STRAIGHT, ink=False)[0],
     "a sheet hardly brighter": photograph(STRAIGHT, paper=85)[0],
     "a sheet half in the shadow": half_in_the_shadow(),
+    "a 0 of blocks": blocks((40, 30)),
+    "an 8 of blocks": blocks((40, 30), middle=True),
+    "two sheets' worth of marks": marked_table(),
     "one grey": np.full((30, 40), 128, np.uint8),
     "black": np.zeros((30, 40), np.uint8),
     "one pixel": np.full((1, 1), 200, np.uint8),
