@@ -9,14 +9,14 @@ class Flatten(Layer):
 
     name = "flatten"
 
+    def __init__(self) -> None:
+        self._seen: tuple[Array, Array] | None = None
+
     def output_shape(self, input_shape: Shape) -> Shape:
         size = 1
         for length in input_shape:
             size *= length
         return (size,)
-
-    def __init__(self) -> None:
-        self._seen: tuple[Array, Array] | None = None
 
     def forward(self, x: Array, *, training: bool) -> Array:
         self._shape = x.shape
