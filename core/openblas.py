@@ -29,6 +29,9 @@ pull request 5980, after 0.3.31)."""
 AS_IS, TRANSPOSED = 111, 112
 """How BLAS is to read a matrix."""
 
+_Matrix: TypeAlias = tuple[HostArray, int, int]
+"""With how BLAS is to read it, and the step from row to row in elements."""
+
 
 @functools.cache
 def find() -> "OpenBLAS | None":
@@ -91,12 +94,17 @@ class OpenBLAS:
         layouts = [layout(matrix) for matrix in (a, b, out)]
         if None in layouts or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
             return None
-        (a_flag, a_step), (b_flag, b_step), (out_flag, out_step) = layouts  # type: ignore[misc]
-        if out_flag is not AS_IS:
+        of_a, of_b, of_out = layouts
+        if of_out[0] is not AS_IS:  # type: ignore[index]
             return None
-        call, real = self._gemm[out.dtype]
         if self._batch[out.dtype] is None or len(out) // shares * out.shape[1] * a.shape[1] < _LEAST_SHARE:
             shares = 1
+        return self._prepared((a, *of_a), (b, *of_b), (out, *of_out), keep, shares)  # type: ignore[misc]
+
+    def _prepared(self, of_a: _Matrix, of_b: _Matrix, of_out: _Matrix, keep: float, shares: int) -> Callable[[], None]:
+        """The call of the library, as one product or as a batch of `shares`, of which each has rows of its own."""
+        (a, a_flag, a_step), (b, b_flag, b_step), (out, _, out_step) = of_a, of_b, of_out
+        call, real = self._gemm[out.dtype]
         bounds = [share * len(out) // shares for share in range(shares + 1)]
         whole, flag = self._whole, ctypes.c_int
 

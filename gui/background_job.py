@@ -61,5 +61,4 @@ class BackgroundJob(QObject):
     def _on_finished(self) -> None:
         for thread in [thread for thread in self._threads if thread.isFinished()]:
             self._threads.remove(thread)
-            thread.wait()  # It says so a moment before it has ended.
-            thread.deleteLater()
+            thread.discard()

@@ -51,8 +51,7 @@ class JobController(QObject):
     @Slot()
     def _on_finished(self) -> None:
         if self._thread is not None:
-            self._thread.wait()
-            self._thread.deleteLater()
+            self._thread.discard()
             self._thread = None
         self._came_home()
 

@@ -20,6 +20,11 @@ class WorkerThread(QThread):
         super().__init__(parent)
         self._produce = produce
 
+    def discard(self) -> None:
+        """Delete it once it has `finished`: it says so a moment before it has ended, which is waited for."""
+        self.wait()
+        self.deleteLater()
+
     def run(self) -> None:
         try:
             for item in self._produce():

@@ -28,18 +28,19 @@ _STAINED_EDGE = 0.25  # of the picture's edge is more than digits touch
 
 def find_ink(image: Image.Image) -> HostArray | None:
     """Ink 0..1, float32 (height, width), of an image of mode L, RGB, RGBA or F; None where there is none."""
-    table = table_around(to_grey(image))
+    grey = to_grey(image)
+    table = table_around(grey)
     for around in (table, None) if table is not None else (None,):
-        for plane in _planes(image):
+        for plane in _planes(image, grey):
             ink = _ink_on_paper(plane if around is None else covered(plane, around))
             if ink is not None and (ink := _without_stains(without_rules(ink))).any():
                 return ink
     return None
 
 
-def _planes(image: Image.Image) -> Iterator[HostArray]:
+def _planes(image: Image.Image, grey: HostArray) -> Iterator[HostArray]:
     """Ways to see the image in one plane, the usual one first; each counts only where those before it show no ink."""
-    yield to_grey(image)
+    yield grey
     if image.mode == "RGBA":
         yield to_grey(image, "black")
     if image.mode == "RGB":

@@ -5,6 +5,8 @@ picture: a rectangle, seen at an angle perhaps, with strokes of ink on it. An 8 
 holes, which are broader than strokes. What is around may be paper in the shadow, unless it is as plain as a table.
 """
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 
@@ -36,18 +38,22 @@ def table_around(grey: HostArray) -> HostArray | None:
     rim = np.ones((2 * max(1, round(_RIM * max(small.shape))) + 1,) * 2, np.uint8)
     sheets: HostArray = np.zeros_like(bright)
     for outline in cv2.findContours(bright, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)[0]:
-        sheet = _sheet(bright, outline)
-        if sheet is not None and _has_strokes(np.where(bright, 0, cv2.erode(sheet, rim)), outline):
+        _, sides, _ = cv2.minAreaRect(outline)
+        sheet = _sheet(bright, outline, sides)
+        if sheet is not None and _has_strokes(np.where(bright, 0, cv2.erode(sheet, rim)), sides):
             sheets = np.maximum(sheets, sheet)
     if not sheets.any() or not _is_plain(smooth[cv2.erode(1 - sheets, rim) > 0]):
         return None
     return cv2.resize(cv2.erode(sheets, rim), (width, height), interpolation=cv2.INTER_NEAREST) == 0
 
 
-def _sheet(bright: HostArray, outline: HostArray) -> HostArray | None:
-    """What lies within an `outline` in `bright`, both uint8 0 or 1 of one shape; None if that is no sheet."""
-    hull, (_, sides, _) = cv2.convexHull(outline), cv2.minAreaRect(outline)
-    filled, sheet = (cv2.fillPoly(np.zeros_like(bright), [shape], 1) for shape in (outline, hull))
+def _sheet(bright: HostArray, outline: HostArray, sides: Sequence[float]) -> HostArray | None:
+    """What lies within an `outline` in `bright`, both uint8 0 or 1 of one shape; None if that is no sheet.
+
+    `sides`: those of the smallest rectangle around it, in pixels.
+    """
+    shapes = outline, cv2.convexHull(outline)
+    filled, sheet = (cv2.fillPoly(np.zeros_like(bright), [shape], 1) for shape in shapes)
     area = np.count_nonzero(sheet)
     if area < _LEAST_AREA * bright.size or np.count_nonzero(filled) < _STRAIGHT * area:
         return None
@@ -55,9 +61,8 @@ def _sheet(bright: HostArray, outline: HostArray) -> HostArray | None:
     return sheet if area >= _RECTANGULAR * (sides[0] + 1) * (sides[1] + 1) else None
 
 
-def _has_strokes(ink: HostArray, outline: HostArray) -> bool:
-    """Whether `ink`, uint8 0 or 1 (height, width), is that of digits on a sheet of this `outline`."""
-    _, sides, _ = cv2.minAreaRect(outline)
+def _has_strokes(ink: HostArray, sides: Sequence[float]) -> bool:
+    """Whether `ink`, uint8 0 or 1 (height, width), is that of digits on a sheet of these `sides` in pixels."""
     inked = np.count_nonzero(ink)
     if not _LEAST_INK * ink.size <= inked <= _MOST_INK * sides[0] * sides[1]:
         return False

@@ -80,8 +80,8 @@ class Hyperparameters:
     accuracy before the run ends, 0 for never; keep_best: keep the weights with the best validation accuracy instead of
     the last; validation_digits: training digits held out to measure on; evaluate_every: digits between two
     measurements; precision: of all computing, float32, float64, or tf32, which is float32 with products that round
-    their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: learn from so many
-    digits only, 0 for all.
+    their inputs to 10 bits of mantissa where a GPU can (the CPU does not); train_limit: learn from so many digits only,
+    0 for all.
 
     Raises HyperparameterError for a value outside `RANGES` or not of its kind, or a text that is no network.
     """

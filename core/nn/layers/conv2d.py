@@ -18,7 +18,7 @@ import numpy as np
 
 from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
-from core.nn.layers.layer import Layer, Product, Shape, ShapeError, run_products
+from core.nn.layers.layer import Layer, Product, Shape, ShapeError
 
 _FEW_CHANNELS = 4
 
@@ -75,12 +75,12 @@ class Conv2d(Layer):
         rows = self.shares(y.shape[1], y.size * self._weight.size / self.channels)
         plan = self.plan("forward", self._x, y, lambda: [self._forward_products(self._x, y, part) for part in rows])
 
-        def compute(part: slice, products: Sequence[Product]) -> None:
+        def compute(part: slice, products: Product) -> None:
             if self._unfolds:
                 self._unfold(source, part)
             else:
                 y[:, part] = self.parameters["bias"][:, None, None, None] if self.bias else 0
-            run_products(products)
+            products()
 
         self._together(compute, rows, plan)
         return y
@@ -103,12 +103,12 @@ class Conv2d(Layer):
             source_rows = self.shares(x.shape[1], work)
             input_plan = self.plan("dx", dy, dx, lambda: [self._input_products(dy, dx, part) for part in source_rows])
 
-            def spread(part: slice, products: Sequence[Product]) -> None:
+            def spread(part: slice, products: Product) -> None:
                 dx[:, part] = 0
-                run_products(products)
+                products()
 
             self._together(spread, source_rows, input_plan)
-        self.run_plan(plan)
+        self.device.run_together(plan)
         self._store_gradient(parts, dy)
         if not self.propagates:
             return dy
@@ -117,9 +117,9 @@ class Conv2d(Layer):
 
     def _together(
         self,
-        task: Callable[[slice, Sequence[Product]], None],
+        task: Callable[[slice, Product], None],
         parts: Sequence[slice],
-        plan: Sequence[Sequence[Product]],
+        plan: Sequence[Product],
     ) -> None:
         pairs = zip(parts, plan, strict=True)
         self.device.run_together([lambda p=part, made=products: task(p, made) for part, products in pairs])  # type: ignore[misc]

@@ -106,15 +106,18 @@ class Layer:
         parts = min(self.device.shares, count, max(1, int(work / _WORTH_SHARING)))
         return [slice(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
 
-    def plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[list[Product]]:
-        """The products for these two arrays, a list for each share, prepared when they are seen for the first time."""
+    def plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[Product]:
+        """What computes the products of these two arrays, once for each share; made when they are first seen."""
         key = (name, a.shape[-1])
         known = self._plans.get(key)
         if known is not None and known.a is a and known.b is b:
             return known.products
         # The same places under another name: asking for them costs as much as a small product.
         places = (self.device.address(a), a.strides, self.device.address(b), b.strides)
-        products = known.products if known is not None and known.places == places else make()
+        if known is not None and known.places == places:
+            products = known.products
+        else:
+            products = [functools.partial(_run_products, each) for each in make()]
         self._plans[key] = _Plan(a, b, places, products)
         return products
 
@@ -122,13 +125,6 @@ class Layer:
         """Set `carried`; what was prepared is of the share before."""
         self.carried = share
         self._plans.clear()
-
-    def run_plan(self, plan: Sequence[Sequence[Product]]) -> None:
-        """Compute the products of all shares, together."""
-        if len(plan) == 1:
-            run_products(plan[0])
-            return
-        self.device.run_together([functools.partial(run_products, products) for products in plan])
 
     def run_shares(self, shares: Sequence[slice], task: Callable[[slice], None]) -> None:
         """Do `task` for each of `shares`, together."""
@@ -142,10 +138,10 @@ class _Plan:
     a: Array
     b: Array
     places: tuple[object, ...]
-    products: list[list[Product]]
+    products: list[Product]
 
 
-def run_products(products: Sequence[Product]) -> None:
+def _run_products(products: Sequence[Product]) -> None:
     """One after the other."""
     for product in products:
         product()

@@ -41,7 +41,9 @@ class Linear(Layer):
         self._x = x
         y = self.workspace.array("y", (self.units, x.shape[1]))
         shares, weight = self.shares(self.units, y.size * len(x)), self.parameters["weight"]
-        self.run_plan(self.plan("y", x, y, lambda: [[self._product(weight[units], x, y[units])] for units in shares]))
+        self.device.run_together(
+            self.plan("y", x, y, lambda: [[self._product(weight[units], x, y[units])] for units in shares])
+        )
         if self.bias:
             self.xp.add(y, self.parameters["bias"][:, None], out=y)
         return y
@@ -49,12 +51,14 @@ class Linear(Layer):
     def backward(self, dy: Array) -> Array:
         work = dy.size * len(self._x)
         shares = self.shares(self.units, work)
-        self.run_plan(self.plan("dW", dy, self._x, lambda: [self._gradient_products(dy, units) for units in shares]))
+        self.device.run_together(
+            self.plan("dW", dy, self._x, lambda: [self._gradient_products(dy, units) for units in shares])
+        )
         if not self.propagates:
             return dy
         dx, weight = self.workspace.array("dx", self._x.shape), self.parameters["weight"]
         parts = self.shares(len(dx), work)
-        self.run_plan(
+        self.device.run_together(
             self.plan("dx", dy, dx, lambda: [[self._product(weight[:, part].T, dy, dx[part])] for part in parts])
         )
         return dx
