@@ -148,16 +148,28 @@ class Device:
             self.xp.multiply(out, keep, out=out)
             self.xp.add(out, self.xp.matmul(a, b), out=out)
 
-    def prepare_product(
-        self, a: Array, b: Array, out: Array, *, keep: float = 0.0, fixed_rows: bool = False
+    def prepare_products(
+        self, products: Sequence[tuple[Array, Array, Array]], *, keep: float = 0.0
     ) -> Callable[[], None]:
-        """A function that computes out = keep out + a b each time it is called, from what the arrays hold then.
+        """A function that computes out = keep out + a b for each (a, b, out) at each call, from what they hold then.
 
-        `fixed_rows`: each thread should compute the same rows at every call, of this product and its kin.
+        Several are computed together, each by a thread of its own, where `product_shares` says that it is worth it.
         """
-        shares = self.shares if fixed_rows else 1
-        product = None if self._blas is None else self._blas.prepare_product(a, b, out, keep=keep, shares=shares)
-        return product or functools.partial(self.product, a, b, out, keep)
+        # Who writes matrices row by row writes a transposed one as the transposed product.
+        upright = [(b.T, a.T, out.T) if last_axis_first(out) else (a, b, out) for a, b, out in products]
+        prepared = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
+        if prepared is not None:
+            return prepared
+        return functools.partial(run_all, [functools.partial(self.product, *each, keep) for each in upright])
+
+    def prepare_product(self, a: Array, b: Array, out: Array, *, keep: float = 0.0) -> Callable[[], None]:
+        """`prepare_products` of a single one, which the library divides among threads if it sees fit."""
+        return self.prepare_products([(a, b, out)], keep=keep)
+
+    def product_shares(self, work: int) -> int:
+        """Into how many products, each for a thread of its own, one of `work` multiplications should be divided."""
+        together = self._blas is not None and self._blas.worth_a_thread_each(work // self.shares)
+        return self.shares if together else 1
 
     def address(self, array: Array) -> int:
         """Where the array's memory begins: two arrays of one shape and strides at one address are the same."""
@@ -191,6 +203,17 @@ class Device:
 
     def synchronize(self) -> None:
         """Wait until everything asked for so far has been computed."""
+
+
+def last_axis_first(array: Array) -> bool:
+    """Whether the array's last axis is the outermost in memory, and not, as is usual, the first."""
+    return array.strides[-1] > array.strides[0]
+
+
+def run_all(work: Sequence[Callable[[], None]]) -> None:
+    """Do all of `work`, one piece after the other."""
+    for piece in work:
+        piece()
 
 
 def _cpu_threads() -> int:

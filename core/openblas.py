@@ -2,7 +2,7 @@
 
 It is a room of its own because training wants four things that this library can do and NumPy does not offer: add a
 multiple of one array to another in a single pass over all cores; add a matrix product to what is already there, which
-spares a convolution every copy of its pictures and Momentum its velocity; give each thread the same rows of a layer's
+spares a convolution every copy of its pictures and Momentum its velocity; give each thread the same part of a layer's
 products at every step; and say how many threads a product may take.
 It has to be NumPy's own copy: two BLAS libraries in one process fight over the cores. Where NumPy stands on another
 BLAS, `find` gives None and core.device does the same in plain NumPy.
@@ -13,7 +13,6 @@ import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -22,15 +21,12 @@ import numpy as np
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ROW_MAJOR = 101
-_LEAST_SHARE = 2_000_000
-"""Multiplications that are worth a share of a batch. Never under 1,000,001: batches of smaller products crash (OpenBLAS
-pull request 5980, after 0.3.31)."""
+_LEAST_WORK = 2_000_000
+"""Multiplications that are worth a thread of their own. Never under 1,000,001: several of smaller products crash
+(OpenBLAS pull request 5980, after 0.3.31)."""
 
 AS_IS, TRANSPOSED = 111, 112
 """How BLAS is to read a matrix."""
-
-_Matrix: TypeAlias = tuple[HostArray, int, int]
-"""With how BLAS is to read it, and the step from row to row in elements."""
 
 
 @functools.cache
@@ -64,7 +60,7 @@ class OpenBLAS:
             key = np.dtype(dtype)
             self._gemm[key] = (getattr(library, f"{prefix}cblas_{letter}gemm{suffix}"), real)
             self._gemm[key][0].restype = None
-            # OpenBLAS has batches since 0.3.28.
+            # OpenBLAS computes several products together since 0.3.28.
             self._batch[key] = getattr(library, f"{prefix}cblas_{letter}gemm_batch{suffix}", None)
             self._axpy[key] = function(f"cblas_{letter}axpy", None, whole, real, place, whole, place, whole)
             self._scal[key] = function(f"cblas_{letter}scal", None, whole, real, place, whole)
@@ -72,6 +68,10 @@ class OpenBLAS:
         self.threads = int(function("openblas_get_num_threads", flag)())
         self._lock = threading.Lock()
         self._quiet_regions = 0
+
+    def worth_a_thread_each(self, work: int) -> bool:
+        """Whether several products of `work` multiplications each are better computed together."""
+        return work >= _LEAST_WORK and all(self._batch.values())
 
     def add_scaled(self, x: HostArray, factor: float, out: HostArray) -> None:
         """out += factor x, for contiguous arrays of one size and dtype, float32 or float64."""
@@ -81,53 +81,39 @@ class OpenBLAS:
         """out *= factor, for a contiguous array, float32 or float64."""
         self._scal[out.dtype](out.size, factor, out.ctypes.data, 1)
 
-    def prepare_product(
-        self, a: HostArray, b: HostArray, out: HostArray, *, keep: float = 0.0, shares: int = 1
+    def prepare_products(
+        self, products: Sequence[tuple[HostArray, HostArray, HostArray]], *, keep: float = 0.0
     ) -> Callable[[], None] | None:
-        """A function that computes out = keep out + a b each time it is called, from what the arrays hold then.
+        """A function that computes out = keep out + a b for each (a, b, out) at each call, from what they hold then.
 
-        With several `shares`, each thread has the same rows of a and out every time, where they are many enough: what
-        it wrote it finds in its cache again. Left to itself, the library divides each kind of product another way.
+        A single product is divided among all threads, in the library's own way. Several that are large enough
+        (`worth_a_thread_each`) are computed one by each thread, which then has the same arrays every time and finds in
+        its cache what it wrote; others, one after the other.
 
-        None if their strides are not such that BLAS could read them where they are.
+        None if their dtypes or strides are not such that BLAS could read them where they are.
         """
-        layouts = [layout(matrix) for matrix in (a, b, out)]
-        if None in layouts or out.dtype not in self._gemm or not a.dtype == b.dtype == out.dtype:
+        count, dtype = len(products), products[0][2].dtype
+        if dtype not in self._gemm or any(matrix.dtype != dtype for each in products for matrix in each):
             return None
-        of_a, of_b, of_out = layouts
-        if of_out[0] is not AS_IS:  # type: ignore[index]
+        rows = [_arguments(*product, keep) for product in products]
+        if None in rows:
             return None
-        if self._batch[out.dtype] is None or len(out) // shares * out.shape[1] * a.shape[1] < _LEAST_SHARE:
-            shares = 1
-        return self._prepared((a, *of_a), (b, *of_b), (out, *of_out), keep, shares)  # type: ignore[misc]
-
-    def _prepared(self, of_a: _Matrix, of_b: _Matrix, of_out: _Matrix, keep: float, shares: int) -> Callable[[], None]:
-        """The call of the library, as one product or as a batch of `shares`, of which each has rows of its own."""
-        (a, a_flag, a_step), (b, b_flag, b_step), (out, _, out_step) = of_a, of_b, of_out
-        call, real = self._gemm[out.dtype]
-        bounds = [share * len(out) // shares for share in range(shares + 1)]
-        whole, flag = self._whole, ctypes.c_int
-
-        def each(kind: Any, *values: Any) -> Any:
-            """In C's type, an array of a value for each share, or of one for all; a single product wants no arrays."""
-            return kind(*values) if shares == 1 else (kind * shares)(*(values * (shares // len(values))))
-
-        def places(matrix: HostArray, rows: Sequence[int]) -> Any:
-            found = each(ctypes.c_void_p, *(matrix.ctypes.data + row * matrix.strides[0] for row in rows))
-            found.matrix = matrix  # It lives as long as what points into it.
-            return found
-
+        if count > 1 and not self.worth_a_thread_each(min(a.size * b.shape[1] for a, b, _ in products)):
+            alone = [self.prepare_products([product], keep=keep) for product in products]
+            return lambda: [compute() for compute in alone]  # type: ignore[misc, return-value]
+        gemm, real = self._gemm[dtype]
+        whole, flag, place = self._whole, ctypes.c_int, ctypes.c_void_p
+        kinds = (flag, flag, whole, whole, whole, real, place, whole, place, whole, real, place, whole)
         # All is turned into C's types once, which leaves 0.7 µs to each call.
-        heights = each(whole, *(stop - start for start, stop in pairwise(bounds)))
-        return functools.partial(
-            call if shares == 1 else self._batch[out.dtype],
-            flag(_ROW_MAJOR),
-            *(each(flag, a_flag), each(flag, b_flag)),
-            *(heights, each(whole, out.shape[1]), each(whole, a.shape[1])),
-            *(each(real, 1.0), places(a, bounds[:-1]), each(whole, a_step), places(b, [0]), each(whole, b_step)),
-            *(each(real, keep), places(out, bounds[:-1]), each(whole, out_step)),
-            *(() if shares == 1 else (whole(shares), each(whole, 1))),
-        )
+        values: list[Any]
+        if count == 1:
+            values = [kind(value) for kind, value in zip(kinds, rows[0], strict=True)]  # type: ignore[arg-type]
+        else:
+            columns = zip(kinds, zip(*rows, strict=True), strict=True)
+            values = [(kind * count)(*column) for kind, column in columns]
+            values += [whole(count), (whole * count)(*[1] * count)]
+        values[0].matrices = products  # They live as long as what points into them.
+        return functools.partial(gemm if count == 1 else self._batch[dtype], flag(_ROW_MAJOR), *values)
 
     @contextmanager
     def one_thread_each(self) -> Iterator[None]:
@@ -142,6 +128,15 @@ class OpenBLAS:
                 self._quiet_regions -= 1
                 if self._quiet_regions == 0:
                     self._set_threads(self.threads)
+
+
+def _arguments(a: HostArray, b: HostArray, out: HostArray, keep: float) -> tuple[Any, ...] | None:
+    """What gemm wants to know of out = keep out + a b, in its order; None if it cannot read or write them there."""
+    of_a, of_b, of_out = layout(a), layout(b), layout(out)
+    if of_a is None or of_b is None or of_out is None or of_out[0] is not AS_IS:
+        return None
+    places = (a.ctypes.data, of_a[1], b.ctypes.data, of_b[1], keep, out.ctypes.data, of_out[1])
+    return (of_a[0], of_b[0], *out.shape, a.shape[1], 1.0, *places)
 
 
 def layout(matrix: HostArray) -> tuple[int, int] | None:

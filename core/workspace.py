@@ -4,34 +4,48 @@ It is a room of its own because it is what keeps a training step from allocating
 by name, and gets the same one each time it asks with the same shape.
 """
 
-from core.device import Array, Device, DTypeLike
+from core.device import Array, Device, DTypeLike, last_axis_first
 
 
 class Workspace:
-    """Arrays on `device`, of `dtype` unless another is asked for."""
+    """Arrays on `device`, of `dtype` unless another is asked for.
+
+    They lie in memory as their axes say; with `like`, an array of samples along the last axis has them first or last in
+    memory as `like` has them, so that work on both runs through them in one direction.
+    """
 
     def __init__(self, device: Device, dtype: DTypeLike) -> None:
         self._xp = device.xp
         self._dtype = dtype
-        self._arrays: dict[tuple[str, tuple[int, ...]], Array] = {}
+        self._arrays: dict[tuple[str, tuple[int, ...], bool], Array] = {}
 
-    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None) -> Array:
+    def array(
+        self, name: str, shape: tuple[int, ...], dtype: DTypeLike | None = None, *, like: Array | None = None
+    ) -> Array:
         """The array called `name` of this shape; what is in it is left from its last use."""
-        found = self._arrays.get((name, shape))
+        key = (name, shape, like is not None and last_axis_first(like))
+        found = self._arrays.get(key)
         if found is None:
-            found = self._arrays[name, shape] = self._xp.empty(shape, dtype or self._dtype)
+            found = self._arrays[key] = self._make(shape, dtype or self._dtype, first=key[2])
         return found
 
-    def zeros(self, name: str, shape: tuple[int, ...]) -> Array:
+    def zeros(self, name: str, shape: tuple[int, ...], *, like: Array | None = None) -> Array:
         """As `array`, but full of zeros at first: for arrays of which a part is never written."""
-        return self._filled(name, shape, 0)
+        return self._filled(name, shape, 0, like)
 
     def ones(self, name: str, shape: tuple[int, ...]) -> Array:
         """As `array`, but full of ones at first."""
-        return self._filled(name, shape, 1)
+        return self._filled(name, shape, 1, None)
 
-    def _filled(self, name: str, shape: tuple[int, ...], value: int) -> Array:
-        found = self._arrays.get((name, shape))
+    def _filled(self, name: str, shape: tuple[int, ...], value: int, like: Array | None) -> Array:
+        key = (name, shape, like is not None and last_axis_first(like))
+        found = self._arrays.get(key)
         if found is None:
-            found = self._arrays[name, shape] = self._xp.full(shape, value, self._dtype)
+            found = self._arrays[key] = self._make(shape, self._dtype, first=key[2])
+            found[...] = value
         return found
+
+    def _make(self, shape: tuple[int, ...], dtype: DTypeLike, *, first: bool) -> Array:
+        if not first:
+            return self._xp.empty(shape, dtype)
+        return self._xp.empty((shape[-1], *shape[:-1]), dtype).transpose(*range(1, len(shape)), 0)

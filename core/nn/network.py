@@ -1,12 +1,13 @@
 """Ordered layers over one flat parameter array.
 
-All parameters lie in `parameters`, all gradients in `gradients`, each layer's as views; what layers remember besides
+All parameters lie in `parameters`, all gradients in `gradients`, each layer's as views, a matrix row by row or, where
+the layer prefers it, column by column; what layers remember besides
 (the running means of batch normalization) in `state`. An optimizer needs to know nothing else, and copying a network is
 one copy. Weights, which are parameters and state, leave as read-only host copies by name ("linear1.weight").
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +30,12 @@ def parameter_shapes(layers: Sequence[Layer], input_shape: Shape) -> dict[str, S
         f"{prefix}.{name}": shape
         for prefix, layer, inputs in _walk(layers, input_shape)
         for name, shape in layer.parameter_shapes(inputs).items()
+    }
+
+
+def _transposed(layers: Sequence[Layer], input_shape: Shape) -> set[str]:
+    return {
+        f"{prefix}.{name}" for prefix, layer, inputs in _walk(layers, input_shape) for name in layer.transposed(inputs)
     }
 
 
@@ -65,8 +72,9 @@ class Network:
         self.parameters = device.xp.zeros(_size(shapes), self.dtype)
         self.gradients = device.xp.zeros(_size(shapes), self.dtype)
         self.state = device.xp.zeros(_size(_shapes_of(state)), self.dtype)
-        gradients = _views(self.gradients, shapes)
-        self._weights = _views(self.parameters, shapes) | _views(self.state, _shapes_of(state))
+        self._transposed = _transposed(layers, input_shape)
+        gradients = _views(self.gradients, shapes, self._transposed)
+        self._weights = _views(self.parameters, shapes, self._transposed) | _views(self.state, _shapes_of(state))
         for name, values in state.items():
             self._weights[name][...] = device.to_device(values.astype(self.dtype))
         self._first_learning = len(self.layers)
@@ -149,7 +157,9 @@ class Network:
         host = [self.device.to_host(array) for array in (self.parameters, self.state)]
         shapes = _shapes_of(self._weights)
         parameters = {n: s for n, s in shapes.items() if n in parameter_shapes(self.layers, self.input_shape)}
-        return _views(host[0], parameters) | _views(host[1], {n: s for n, s in shapes.items() if n not in parameters})
+        return _views(host[0], parameters, self._transposed) | _views(
+            host[1], {n: s for n, s in shapes.items() if n not in parameters}
+        )
 
     def load_weights(self, weights: Mapping[str, HostArray]) -> None:
         """Take over `weights`, cast to this network's dtype; raises ValueError if names or shapes differ."""
@@ -168,10 +178,11 @@ def _size(shapes: Mapping[str, Shape]) -> int:
     return sum(math.prod(shape) for shape in shapes.values())
 
 
-def _views(flat: Array, shapes: Mapping[str, Shape]) -> dict[str, Array]:
+def _views(flat: Array, shapes: Mapping[str, Shape], transposed: Collection[str] = ()) -> dict[str, Array]:
     views, start = {}, 0
     for name, shape in shapes.items():
         end = start + math.prod(shape)
-        views[name] = flat[start:end].reshape(shape)
+        part = flat[start:end]
+        views[name] = part.reshape(shape[::-1]).T if name in transposed else part.reshape(shape)
         start = end
     return views

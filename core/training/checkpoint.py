@@ -23,7 +23,7 @@ from core.training.hyperparameters import HyperparameterError, Hyperparameters
 Weights: TypeAlias = Mapping[str, HostArray]
 """All parameters of a network by name, read-only host copies."""
 
-FORMAT, FORMAT_VERSION = "inkling-checkpoint", "2"
+FORMAT, FORMAT_VERSION = "inkling-checkpoint", "3"
 MAX_BYTES = 4 * 2**30
 """The largest network in float64, with two arrays that its optimizer remembers and three copies, takes 2.4 GB."""
 DTYPES = {"float32": "F32", "float64": "F64", "int64": "I64"}

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import openblas
 from core.device import Device, HostArray
 from tests.allocations import peak_bytes
 
@@ -92,6 +93,36 @@ def test_a_prepared_product_is_computed_anew_at_each_call_from_what_the_arrays_h
         before = out.astype(np.float64)
         compute()
         np.testing.assert_allclose(out, plain_product(a, b) + keep * before, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("keep", [0.0, 0.9])
+def test_a_product_may_be_written_into_a_matrix_that_lies_column_by_column(
+    device: Device, rng: np.random.Generator, keep: float
+) -> None:
+    a, b, out = rng.normal(0, 1, (5, 7)), rng.normal(0, 1, (7, 4)), rng.normal(0, 1, (4, 5)).T
+    target = device.to_device(out.T.copy()).T
+    device.prepare_product(device.to_device(a), device.to_device(b), target, keep=keep)()
+    np.testing.assert_allclose(device.to_host(target), plain_product(a, b) + keep * out, rtol=1e-12, atol=1e-12)
+
+
+def test_several_products_are_all_computed(device: Device, rng: np.random.Generator) -> None:
+    sizes = ((2, 3, 4), (5, 1, 2))
+    pairs = [(rng.normal(0, 1, (m, k)), rng.normal(0, 1, (k, n))) for m, k, n in sizes]
+    products = [
+        (device.to_device(a), device.to_device(b), device.to_device(np.ones((len(a), b.shape[1])))) for a, b in pairs
+    ]
+    device.prepare_products(products, keep=1.0)()
+    for (a, b), (_, _, out) in zip(pairs, products, strict=True):
+        np.testing.assert_allclose(device.to_host(out), plain_product(a, b) + 1, rtol=1e-12, atol=1e-12)
+
+
+def test_only_large_products_are_divided_and_only_where_a_library_computes_several_at_once() -> None:
+    device = Device(shares=2)
+    assert device.product_shares(1000) == 1
+    blas = openblas.find()
+    assert device.product_shares(10**9) == (2 if blas is not None and blas.worth_a_thread_each(10**8) else 1)
+    device._blas = None
+    assert device.product_shares(10**9) == 1
 
 
 def plain_product(a: HostArray, b: HostArray) -> HostArray:

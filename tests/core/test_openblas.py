@@ -4,6 +4,7 @@ Where NumPy stands on another BLAS there is nothing to speak to, and what needs 
 threads it is told to take is read from a library made up for the occasion, which only writes down what it is told.
 """
 
+import ctypes
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +108,7 @@ def test_a_product_is_read_where_its_matrices_lie(
         a, b = narrowed(of_a(rng, (rows, inner)), dtype), narrowed(of_b(rng, (inner, columns)), dtype)
         out = rng.normal(0, 1, (rows, columns)).astype(dtype)
         wanted = plain_product(a, b) + keep * out.astype(np.float64)
-        compute = blas.prepare_product(a, b, out, keep=keep)
+        compute = blas.prepare_products([(a, b, out)], keep=keep)
         assert compute is not None
         compute()
         np.testing.assert_allclose(out, wanted, **precision(dtype))
@@ -119,7 +120,7 @@ def test_a_product_is_written_into_rows_with_room_between_them_and_leaves_the_ro
 ) -> None:
     a, b, around = rng.normal(0, 1, (4, 3)), rng.normal(0, 1, (3, 5)), np.full((9, 8), 2.0)
     out = around[1::2, 2:7]
-    compute = blas.prepare_product(a, b, out, keep=keep)
+    compute = blas.prepare_products([(a, b, out)], keep=keep)
     assert compute is not None
     compute()
     np.testing.assert_allclose(out, plain_product(a, b) + 2.0 * keep, rtol=1e-13, atol=1e-13)
@@ -129,7 +130,7 @@ def test_a_product_is_written_into_rows_with_room_between_them_and_leaves_the_ro
 
 def test_a_product_that_is_not_to_be_added_forgets_what_was_there_even_what_is_no_number(blas: OpenBLAS) -> None:
     out = np.full((2, 2), np.nan)
-    compute = blas.prepare_product(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), out, keep=0.0)
+    compute = blas.prepare_products([(np.eye(2), np.array([[1.0, 2.0], [3.0, 4.0]]), out)], keep=0.0)
     assert compute is not None
     compute()
     assert out.tolist() == [[1, 2], [3, 4]]
@@ -137,7 +138,7 @@ def test_a_product_that_is_not_to_be_added_forgets_what_was_there_even_what_is_n
 
 def test_each_call_computes_from_what_the_arrays_hold_then_and_keeps_them_alive(blas: OpenBLAS) -> None:
     a, b, out = np.eye(300), np.ones((300, 2)), np.zeros((300, 2))
-    compute = blas.prepare_product(a, b, out, keep=1.0)
+    compute = blas.prepare_products([(a, b, out)], keep=1.0)
     assert compute is not None
     compute()
     a *= 3
@@ -151,65 +152,97 @@ def test_each_call_computes_from_what_the_arrays_hold_then_and_keeps_them_alive(
 
 
 SIZES = {
-    "too small for a batch": (64, 120, 100),
-    "large enough for two": (200, 150, 160),
-    "uneven": (251, 251, 101),
-    "fewer rows than shares": (2, 30, 40),
+    "too small for a thread": (64, 60, 100),
+    "large enough": (100, 150, 160),
+    "uneven": (126, 251, 101),
+    "one row": (1, 30, 40),
 }
 
 
 @DTYPES
 @pytest.mark.parametrize("keep", [0.0, 0.9])
-@pytest.mark.parametrize("shares", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("of_b", [plain, transposed, part_of_rows])
 @pytest.mark.parametrize("of_a", [plain, transposed, part_of_rows])
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-def test_a_divided_product_is_that_of_the_whole(
+def test_several_products_are_each_what_it_would_be_by_itself(
     blas: OpenBLAS,
     rng: np.random.Generator,
     size: tuple[int, int, int],
     of_a: Maker,
     of_b: Maker,
-    shares: int,
+    count: int,
     keep: float,
     dtype: type,
 ) -> None:
-    rows, inner, columns = size
-    a, b = narrowed(of_a(rng, (rows, inner)), dtype), narrowed(of_b(rng, (inner, columns)), dtype)
-    around = rng.normal(0, 1, (rows, columns + 4)).astype(dtype)
-    out, before = around[:, 2:-2], around.astype(np.float64)
-    wanted = np.einsum("ij,jk->ik", a, b, dtype=np.float64) + keep * before[:, 2:-2]
-    compute = blas.prepare_product(a, b, out, keep=keep, shares=shares)
+    products, wanted, around = [], [], []
+    for number in range(count):
+        rows, inner, columns = (length + number for length in size)
+        a, b = narrowed(of_a(rng, (rows, inner)), dtype), narrowed(of_b(rng, (inner, columns)), dtype)
+        around.append(rng.normal(0, 1, (rows, columns + 4)).astype(dtype))
+        out = around[-1][:, 2:-2]
+        wanted.append(around[-1].astype(np.float64))
+        wanted[-1][:, 2:-2] = np.einsum("ij,jk->ik", a, b, dtype=np.float64) + keep * wanted[-1][:, 2:-2]
+        products.append((a, b, out))
+    compute = blas.prepare_products(products, keep=keep)
     assert compute is not None
     compute()
     close = {"rtol": 1e-4, "atol": 1e-4} if dtype is np.float32 else {"rtol": 1e-12, "atol": 1e-12}
-    np.testing.assert_allclose(out, wanted, **close)
-    np.testing.assert_array_equal(around[:, :2], before[:, :2])
-    np.testing.assert_array_equal(around[:, -2:], before[:, -2:])
+    for result, right in zip(around, wanted, strict=True):
+        np.testing.assert_allclose(result[:, 2:-2], right[:, 2:-2], **close)
+        np.testing.assert_array_equal(result[:, :2], right[:, :2])
+        np.testing.assert_array_equal(result[:, -2:], right[:, -2:])
 
 
-def test_without_batches_a_product_is_not_divided(
+def large_products(rng: np.random.Generator) -> list[tuple[HostArray, HostArray, HostArray]]:
+    sizes = ((rng.normal(0, 1, (100, 150)), rng.normal(0, 1, (150, 160))) for _ in range(2))
+    return [(a, b, np.full((100, 160), np.nan)) for a, b in sizes]
+
+
+def test_several_large_products_are_one_call_of_the_library_and_small_ones_several(
+    blas: OpenBLAS, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together, alone = Function(0), Function(0)
+    monkeypatch.setitem(blas._batch, np.dtype(np.float64), together)
+    monkeypatch.setitem(blas._gemm, np.dtype(np.float64), (alone, ctypes.c_double))
+    large = large_products(rng)
+    blas.prepare_products(large)()
+    assert (len(together.calls), len(alone.calls)) == (1, 0)
+    blas.prepare_products([large[0]])()
+    blas.prepare_products([large[0], (np.eye(2), np.eye(2), np.eye(2))])()
+    assert (len(together.calls), len(alone.calls)) == (1, 3)
+
+
+def test_a_library_that_computes_nothing_together_computes_one_after_the_other(
     blas: OpenBLAS, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(blas._batch, np.dtype(np.float64), None)
-    a, b, out = rng.normal(0, 1, (200, 150)), rng.normal(0, 1, (150, 160)), np.empty((200, 160))
-    compute = blas.prepare_product(a, b, out, shares=2)
-    assert compute is not None
-    compute()
-    np.testing.assert_allclose(out, np.einsum("ij,jk->ik", a, b), rtol=1e-9, atol=1e-9)
+    assert not blas.worth_a_thread_each(10**9)
+    products = large_products(rng)
+    blas.prepare_products(products)()
+    for a, b, out in products:
+        np.testing.assert_allclose(out, np.einsum("ij,jk->ik", a, b), rtol=1e-9, atol=1e-9)
 
 
-def test_a_divided_product_keeps_its_arrays_alive_and_forgets_what_is_no_number(blas: OpenBLAS) -> None:
-    a, b, out = np.eye(200), np.ones((200, 120)), np.full((200, 120), np.nan)
-    compute = blas.prepare_product(a, b, out, shares=2)
+def test_products_that_are_worth_it_are_large(blas: OpenBLAS) -> None:
+    # Smaller ones crash the library: OpenBLAS pull request 5980.
+    assert not blas.worth_a_thread_each(1_000_000)
+    assert blas.worth_a_thread_each(10**8)
+
+
+def test_several_products_keep_their_arrays_alive_and_forget_what_is_no_number(blas: OpenBLAS) -> None:
+    a, b, out = [np.eye(150), np.eye(150)], np.ones((150, 120)), np.full((2, 150, 120), np.nan)
+    compute = blas.prepare_products([(each, b, target) for each, target in zip(a, out, strict=True)])
     assert compute is not None
-    a *= 3
+    a[0] *= 3
+    a[1] *= 5
     del a, b
     gc.collect()
-    taken = [np.full((200, 200), np.nan) for _ in range(5)]
+    taken = [np.full((150, 150), np.nan) for _ in range(5)]
     compute()
     assert len(taken) == 5
-    assert (out == 3).all()
+    assert (out[0] == 3).all()
+    assert (out[1] == 5).all()
 
 
 @pytest.mark.parametrize("odd", ["a", "b", "out", "out transposed"])
@@ -221,19 +254,19 @@ def test_strides_that_blas_cannot_read_are_refused(blas: OpenBLAS, odd: str) -> 
         b = np.ones((6, 5))[:, ::-1]
     else:
         out = np.ones((4, 10))[:, ::2] if odd == "out" else np.ones((5, 4)).T
-    assert blas.prepare_product(a, b, out, keep=0.0) is None
+    assert blas.prepare_products([(a, b, out)], keep=0.0) is None
 
 
 def test_rows_that_are_one_and_the_same_or_run_backwards_are_refused(blas: OpenBLAS) -> None:
     repeated = np.broadcast_to(np.ones((1, 6)), (4, 6))
-    assert blas.prepare_product(repeated, np.ones((6, 5)), np.ones((4, 5)), keep=0.0) is None
-    assert blas.prepare_product(np.ones((4, 6))[::-1], np.ones((6, 5)), np.ones((4, 5)), keep=0.0) is None
+    assert blas.prepare_products([(repeated, np.ones((6, 5)), np.ones((4, 5)))], keep=0.0) is None
+    assert blas.prepare_products([(np.ones((4, 6))[::-1], np.ones((6, 5)), np.ones((4, 5)))], keep=0.0) is None
 
 
 @pytest.mark.parametrize("dtypes", [("f4", "f8", "f8"), ("f8", "f8", "f4"), ("i4", "i4", "i4"), ("f2", "f2", "f2")])
 def test_numbers_of_other_or_of_different_types_are_refused(blas: OpenBLAS, dtypes: tuple[str, str, str]) -> None:
     a, b, out = (np.ones((3, 3), dtype) for dtype in dtypes)
-    assert blas.prepare_product(a, b, out, keep=0.0) is None
+    assert blas.prepare_products([(a, b, out)], keep=0.0) is None
 
 
 class Function:

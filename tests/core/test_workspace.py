@@ -55,3 +55,28 @@ def test_filled_arrays_are_full_at_first_and_afterwards_keep_what_was_written(
     assert device.to_host(first).tolist() == [[value] * 2, [7] * 2, [value] * 2]
     other = ask(workspace, "padded", (4, 2))
     assert (device.to_host(other) == value).all()
+
+
+@pytest.mark.parametrize("shape", [(3, 2), (4, 3, 5, 2)], ids=str)
+@pytest.mark.parametrize("dtype", [None, np.bool_])
+def test_an_array_like_another_has_the_samples_first_or_last_in_memory_as_that_one(
+    device: Device, shape: tuple[int, ...], dtype: type | None
+) -> None:
+    workspace = Workspace(device, np.float32)
+    last = device.to_device(np.zeros(shape, np.float32))
+    first = device.to_device(np.zeros((shape[-1], *shape[:-1]), np.float32)).transpose(*range(1, len(shape)), 0)
+    arrays = {lies: workspace.array("y", shape, dtype, like=like) for lies, like in (("last", last), ("first", first))}
+    assert arrays["last"] is workspace.array("y", shape, dtype)
+    assert arrays["first"] is workspace.array("y", shape, dtype, like=first)
+    assert arrays["first"] is not arrays["last"]
+    for lies, like in (("last", last), ("first", first)):
+        array = arrays[lies]
+        assert (array.shape, array.dtype) == (shape, dtype or np.float32)
+        assert [step // array.itemsize for step in array.strides] == [step // 4 for step in like.strides]
+
+
+def test_zeros_like_another_are_zeros_that_lie_as_that_one_does(device: Device) -> None:
+    pixels = device.to_device(np.ones((5, 3))).T
+    zeros = Workspace(device, np.float64).zeros("zeros", (3, 5), like=pixels)
+    assert zeros.strides == pixels.strides
+    assert not device.to_host(zeros).any()

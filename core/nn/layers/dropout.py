@@ -31,12 +31,12 @@ class Dropout(Layer):
         if not training:
             return x
         own = self.workspace.array
-        kept = own("kept", x.shape, self.xp.bool_)
+        kept = own("kept", x.shape, self.xp.bool_, like=x)
         silent = min(round(self.rate * 256.0), 255)
         self.xp.greater_equal(own("drawn", x.shape, np.uint8), silent, out=kept)
-        self._mask = own("mask", x.shape)
+        self._mask = own("mask", x.shape, like=x)
         self.xp.multiply(kept, 256.0 / (256.0 - silent), out=self._mask, dtype=self._mask.dtype)
-        return self.xp.multiply(x, self._mask, out=own("y", x.shape))
+        return self.xp.multiply(x, self._mask, out=own("y", x.shape, like=x))
 
     def backward(self, dy: Array) -> Array:
-        return self.xp.multiply(dy, self._mask, out=self.workspace.array("dx", dy.shape))
+        return self.xp.multiply(dy, self._mask, out=self.workspace.array("dx", dy.shape, like=dy))

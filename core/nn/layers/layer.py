@@ -3,7 +3,8 @@
 Notation, in every kernel: x is what comes in, y what goes out, dx and dy the gradients of the loss by them; N samples,
 C channels, H rows, W columns. x and y have the samples along their LAST axis, (C, H, W, N) or (features, N): whatever
 is done to one element is then done to the whole batch in one contiguous run, a convolution finds its shifted pictures
-lying ready, and of all layouts it is the one in which OpenBLAS multiplies fastest.
+lying ready, and of all layouts it is the one in which OpenBLAS multiplies fastest. Only pixels as they come, and what a
+narrow Linear makes of them, have the samples first in memory; whoever works element by element writes as x lies.
 
 A layer is made from its settings alone and knows neither sizes nor device. `bind` tells it both once, and gives it its
 parameters and their gradients as views into the network's two flat arrays, and what else it must remember between runs
@@ -22,7 +23,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from core.device import Array, Device, DTypeLike, HostArray
+from core.device import Array, Device, DTypeLike, HostArray, run_all
 from core.workspace import Workspace
 
 Shape: TypeAlias = tuple[int, ...]
@@ -36,7 +37,7 @@ _WORTH_SHARING = 100_000
 
 
 class Layer:
-    """A layer without parameters; those with some say so in the four methods on top."""
+    """A layer without parameters; those with some say so in the methods on top."""
 
     name = "layer"
     xp: ModuleType
@@ -61,6 +62,10 @@ class Layer:
     def parameter_shapes(self, input_shape: Shape) -> dict[str, Shape]:
         """The parameters by name, in the order they lie in the flat array."""
         return {}
+
+    def transposed(self, input_shape: Shape) -> Sequence[str]:
+        """The names of those parameters, matrices, that lie in the flat array column after column."""
+        return ()
 
     def initial_parameters(self, input_shape: Shape, rng: np.random.Generator) -> dict[str, HostArray]:
         """Start values for every parameter, drawn on the host."""
@@ -103,8 +108,7 @@ class Layer:
         """0 to `count` in as many stretches as `work` (multiplications in all) is worth dividing into."""
         if not self.divides:
             return [slice(0, count)]
-        parts = min(self.device.shares, count, max(1, int(work / _WORTH_SHARING)))
-        return [slice(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
+        return stretches(count, min(self.device.shares, max(1, int(work / _WORTH_SHARING))))
 
     def plan(self, name: str, a: Array, b: Array, make: Callable[[], list[list[Product]]]) -> list[Product]:
         """What computes the products of these two arrays, once for each share; made when they are first seen."""
@@ -117,7 +121,7 @@ class Layer:
         if known is not None and known.places == places:
             products = known.products
         else:
-            products = [functools.partial(_run_products, each) for each in make()]
+            products = [functools.partial(run_all, each) for each in make()]
         self._plans[key] = _Plan(a, b, places, products)
         return products
 
@@ -141,10 +145,10 @@ class _Plan:
     products: list[Product]
 
 
-def _run_products(products: Sequence[Product]) -> None:
-    """One after the other."""
-    for product in products:
-        product()
+def stretches(count: int, parts: int) -> list[slice]:
+    """0 to `count` in `parts` stretches of the same length or nearly so; in fewer, rather than an empty one."""
+    parts = min(parts, count)
+    return [slice(part * count // parts, (part + 1) * count // parts) for part in range(parts)]
 
 
 class ShapeError(ValueError):

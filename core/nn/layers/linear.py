@@ -1,10 +1,21 @@
-"""The fully connected layer."""
+"""The fully connected layer.
+
+Its products are divided among threads in one of two ways, so that each thread has a part of W and dW to itself, lying
+in one stretch, and finds it in its own cache step after step. A wide layer gives each some of the units, which read all
+of x. A narrow one gives each some of the inputs, and so only a part of x, which is more than all of y would be: what
+one core has just written costs another core time to read. Its y is the sum of what each thread makes of its part.
+"""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
-from core.nn.layers.layer import Layer, Product, Shape, ShapeError
+from core.nn.layers.layer import Layer, Product, Shape, ShapeError, stretches
+
+_WORTH_DIVIDING = 40_000
+"""Weights from which on a batch of a hundred or so is worth dividing among threads."""
 
 
 class Linear(Layer):
@@ -37,41 +48,66 @@ class Linear(Layer):
             start["bias"] = np.zeros(self.units)
         return start
 
+    def transposed(self, input_shape: Shape) -> Sequence[str]:
+        return ("weight",) if self._is_narrow(*input_shape) else ()
+
+    def _is_narrow(self, inputs: int) -> bool:
+        return 2 * self.units < inputs and self.units * inputs >= _WORTH_DIVIDING
+
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x
-        y = self.workspace.array("y", (self.units, x.shape[1]))
-        shares, weight = self.shares(self.units, y.size * len(x)), self.parameters["weight"]
-        self.device.run_together(
-            self.plan("y", x, y, lambda: [[self._product(weight[units], x, y[units])] for units in shares])
-        )
+        narrow, shape = self._is_narrow(len(x)), (self.units, x.shape[1])
+        parts = self._parts(len(x) if narrow else self.units, self.units * x.size)
+        if narrow:
+            sums = [self.workspace.array(f"y{part.start}", shape, like=x) for part in parts]
+        else:
+            sums = [self.workspace.array("y", shape)]
+        y = sums[0]
+        self.device.run_together(self.plan("y", x, y, lambda: self._forward_products(x, sums, parts)))
+        for other in sums[1:]:
+            self.xp.add(y, other, out=y)
         if self.bias:
             self.xp.add(y, self.parameters["bias"][:, None], out=y)
         return y
 
     def backward(self, dy: Array) -> Array:
-        work = dy.size * len(self._x)
-        shares = self.shares(self.units, work)
-        self.device.run_together(
-            self.plan("dW", dy, self._x, lambda: [self._gradient_products(dy, units) for units in shares])
-        )
+        x, work = self._x, dy.size * len(self._x)
+        inputs = self._parts(len(x), work)
+        parts = inputs if self._is_narrow(len(x)) else self._parts(self.units, work)
+        self.device.run_together(self.plan("dW", dy, x, lambda: self._gradient_products(dy, parts)))
         if not self.propagates:
             return dy
-        dx, weight = self.workspace.array("dx", self._x.shape), self.parameters["weight"]
-        parts = self.shares(len(dx), work)
+        dx, weight = self.workspace.array("dx", x.shape, like=x), self.parameters["weight"]
         self.device.run_together(
-            self.plan("dx", dy, dx, lambda: [[self._product(weight[:, part].T, dy, dx[part])] for part in parts])
+            self.plan("dx", dy, dx, lambda: self._prepared([(weight[:, part].T, dy, dx[part]) for part in inputs]))
         )
         return dx
 
-    def _gradient_products(self, dy: Array, units: slice) -> list[Product]:
-        prepare, keep = self.device.prepare_product, self.carried
-        products = [self._product(dy[units], self._x.T, self.gradients["weight"][units], keep=keep)]
+    def _forward_products(self, x: Array, sums: Sequence[Array], parts: Sequence[slice]) -> list[list[Product]]:
+        weight = self.parameters["weight"]
+        if self._is_narrow(len(x)):
+            return self._prepared([(weight[:, part], x[part], y) for part, y in zip(parts, sums, strict=True)])
+        return self._prepared([(weight[part], x, sums[0][part]) for part in parts])
+
+    def _gradient_products(self, dy: Array, parts: Sequence[slice]) -> list[list[Product]]:
+        x, gradient = self._x, self.gradients["weight"]
+        if self._is_narrow(len(x)):
+            products = [(dy, x[part].T, gradient[:, part]) for part in parts]
+        else:
+            products = [(dy[part], x.T, gradient[part]) for part in parts]
+        made = self._prepared(products, keep=self.carried)
         if self.bias:
             # Many times as fast as a sum over the short rows.
             ones = self.workspace.ones("ones", (dy.shape[1], 1))
-            products.append(prepare(dy[units], ones, self.gradients["bias"][units, None], keep=keep))
-        return products
+            made[0].append(self.device.prepare_product(dy, ones, self.gradients["bias"][:, None], keep=self.carried))
+        return made
 
-    def _product(self, a: Array, b: Array, out: Array, keep: float = 0.0) -> Product:
-        """out = keep out + a b, where each thread always has the same rows: those of its units, or of its inputs."""
-        return self.device.prepare_product(a, b, out, keep=keep, fixed_rows=not self.divides)
+    def _parts(self, count: int, work: int) -> list[slice]:
+        """0 to `count` in as many stretches as there should be products, together of `work` multiplications."""
+        return self.shares(count, work) if self.divides else stretches(count, self.device.product_shares(work))
+
+    def _prepared(self, products: Sequence[tuple[Array, Array, Array]], *, keep: float = 0.0) -> list[list[Product]]:
+        """The products (a, b, out), each as a share of its own; or as one share, which the library divides."""
+        if self.divides:
+            return [[self.device.prepare_product(*each, keep=keep)] for each in products]
+        return [[self.device.prepare_products(products, keep=keep)]]

@@ -101,6 +101,15 @@ def gradients_of(network: Network, loss: Loss, x: Array, targets: Array) -> Host
     return network.device.to_host(network.gradients)
 
 
+@pytest.fixture(params=[False, True], ids=["wide", "narrow"])
+def narrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether every Linear with few units for its inputs is divided by inputs, or none as small as here."""
+    if request.param:
+        monkeypatch.setattr("core.nn.layers.linear._WORTH_DIVIDING", 0)
+    return bool(request.param)
+
+
+@pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("loss_of", [SoftmaxCrossEntropy, SquaredError])
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
@@ -119,6 +128,7 @@ def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     np.testing.assert_allclose(gradients, central_differences(network, loss, x, targets), rtol=2e-6, atol=blur)
 
 
+@pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("text", TEXTS)
 def test_carried_gradients_are_the_new_ones_and_a_share_of_what_they_were(
     text: str, device: Device, rng: np.random.Generator, pictures: HostArray, targets: HostArray
@@ -134,6 +144,7 @@ def test_carried_gradients_are_the_new_ones_and_a_share_of_what_they_were(
         np.testing.assert_allclose(gradients_of(carrying, loss, x, t), wanted, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("text", TEXTS[5:11])
 @pytest.mark.parametrize("shares", [1, 2, 3])
 def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(
@@ -155,6 +166,7 @@ def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(
     np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.usefixtures("narrow")
 @pytest.mark.parametrize("text", TEXTS)
 def test_numpy_alone_computes_what_the_blas_computes(
     text: str, rng: np.random.Generator, pictures: HostArray, targets: HostArray
@@ -298,6 +310,19 @@ def test_weights_are_named_by_layer_and_lie_one_after_the_other_in_the_flat_arra
     assert weight_shapes(network.layers, (INPUTS,)) == shapes
     flat = np.concatenate([w.ravel() for w in weights.values()])
     np.testing.assert_array_equal(flat, device.to_host(network.parameters))
+
+
+def test_a_matrix_that_lies_column_by_column_has_its_shape_and_values_all_the_same(
+    device: Device, rng: np.random.Generator, narrow: bool
+) -> None:
+    network = started([Linear(2), ReLU(), Linear(3)], device, rng)
+    flat, weights = device.to_host(network.parameters), network.export_weights()
+    first = flat[:12].reshape(6, 2).T if narrow else flat[:12].reshape(2, 6)
+    np.testing.assert_array_equal(weights["linear1.weight"], first)
+    np.testing.assert_array_equal(weights["linear2.weight"], flat[14:20].reshape(3, 2))
+    other = started([Linear(2), ReLU(), Linear(3)], device, rng)
+    other.load_weights({name: np.ascontiguousarray(values) for name, values in weights.items()})
+    np.testing.assert_array_equal(device.to_host(other.parameters), flat)
 
 
 def test_the_layers_compute_with_the_flat_array_itself(device: Device, rng: np.random.Generator, x: HostArray) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.device import Device
-from core.nn.layers.layer import Layer
+from core.nn.layers.layer import Layer, stretches
 
 
 def bound(device: Device, *, divides: bool, shares: int = 3) -> Layer:
@@ -15,7 +15,7 @@ def bound(device: Device, *, divides: bool, shares: int = 3) -> Layer:
 
 
 @pytest.mark.parametrize(
-    ("count", "work", "stretches"),
+    ("count", "work", "parts"),
     [
         (9, 1e9, [(0, 3), (3, 6), (6, 9)]),
         (10, 1e9, [(0, 3), (3, 6), (6, 10)]),
@@ -26,9 +26,18 @@ def bound(device: Device, *, divides: bool, shares: int = 3) -> Layer:
     ],
 )
 def test_work_is_divided_evenly_into_as_many_parts_as_it_is_worth(
-    device: Device, count: int, work: float, stretches: list[tuple[int, int]]
+    device: Device, count: int, work: float, parts: list[tuple[int, int]]
 ) -> None:
-    assert bound(device, divides=True).shares(count, work) == [slice(*stretch) for stretch in stretches]
+    assert bound(device, divides=True).shares(count, work) == [slice(*part) for part in parts]
+
+
+@pytest.mark.parametrize(("count", "parts"), [(1, 1), (7, 3), (8, 3), (3, 8), (784, 2)])
+def test_stretches_follow_one_another_and_differ_by_one_at_most(count: int, parts: int) -> None:
+    made = stretches(count, parts)
+    assert [i for part in made for i in range(count)[part]] == list(range(count))
+    lengths = [part.stop - part.start for part in made]
+    assert len(made) == min(count, parts)
+    assert max(lengths) - min(lengths) <= 1
 
 
 def test_a_network_that_does_not_divide_leaves_all_work_in_one_piece(device: Device) -> None:

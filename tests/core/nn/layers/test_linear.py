@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.device import Device, HostArray
+from core.device import Array, Device, HostArray, last_axis_first
 from core.nn.initializers import uniform_over_fan_in
 from core.nn.layers.layer import ShapeError
 from core.nn.layers.linear import Linear
@@ -121,6 +121,98 @@ def test_dividing_the_work_among_threads_changes_no_number(monkeypatch: pytest.M
     np.testing.assert_allclose(device.to_host(dx), WEIGHT.T @ DY, rtol=1e-14)
     np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), DY @ X.T, rtol=1e-14)
     np.testing.assert_allclose(device.to_host(layer.gradients["bias"]), DY.sum(axis=1), rtol=1e-14)
+
+
+NARROW_SHARES = pytest.mark.parametrize("shares", [1, 2, 3])
+
+
+def lying(device: Device, values: HostArray, samples: str) -> Array:
+    """`values` (features, N) on the device, with the samples first or last in memory."""
+    return device.to_device(values.T.copy()).T if samples == "first" else device.to_device(values)
+
+
+def narrow(device: Device, monkeypatch: pytest.MonkeyPatch, shares: int, *, bias: bool = True) -> Linear:
+    """A layer of two units over seven inputs, divided among `shares` threads, with a weight drawn at random."""
+    monkeypatch.setattr("core.nn.layers.linear._WORTH_DIVIDING", 0)
+    monkeypatch.setattr(device, "product_shares", lambda work: shares)
+    layer = Linear(2, bias=bias)
+    assert layer.transposed((7,)) == ("weight",)
+    rng = np.random.default_rng(5)
+    start = {"weight": rng.normal(0, 1, (7, 2))} | ({"bias": rng.normal(0, 1, 2)} if bias else {})
+    views = [{name: device.to_device(values).T for name, values in start.items()} for _ in range(2)]
+    layer.bind(device, np.float64, *views, {}, propagates=True)
+    return layer
+
+
+@NARROW_SHARES
+@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no bias"])
+@pytest.mark.parametrize("samples", ["first", "last"])
+@pytest.mark.parametrize("keep", [0.0, 0.9])
+def test_a_narrow_layer_divided_by_its_inputs_computes_the_same(
+    device: Device,
+    rng: np.random.Generator,
+    monkeypatch: pytest.MonkeyPatch,
+    shares: int,
+    bias: bool,
+    samples: str,
+    keep: float,
+) -> None:
+    layer = narrow(device, monkeypatch, shares, bias=bias)
+    layer.carry(keep)
+    weight, before = (device.to_host(arrays["weight"]) for arrays in (layer.parameters, layer.gradients))
+    for count in (5, 1, 5):
+        x, dy = rng.normal(0, 1, (7, count)), rng.normal(0, 1, (2, count))
+        given = lying(device, x, samples)
+        y = layer.forward(given, training=True)
+        dx = layer.backward(lying(device, dy, samples))
+        offset = device.to_host(layer.parameters["bias"]) if bias else np.zeros(2)
+        np.testing.assert_allclose(device.to_host(y), weighted_sums(x, weight, offset), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(device.to_host(dx), np.einsum("ui,un->in", weight, dy), rtol=1e-12, atol=1e-12)
+        before = np.einsum("un,in->ui", dy, x) + keep * before
+        np.testing.assert_allclose(device.to_host(layer.gradients["weight"]), before, rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(device.to_host(given), x)
+        if count > 1:
+            assert last_axis_first(y) == last_axis_first(dx) == (samples == "first")
+
+
+@NARROW_SHARES
+def test_a_narrow_layer_keeps_one_array_for_y_and_one_for_dx(
+    device: Device, monkeypatch: pytest.MonkeyPatch, shares: int
+) -> None:
+    layer = narrow(device, monkeypatch, shares)
+    x, dy = lying(device, np.ones((7, 3)), "first"), lying(device, np.ones((2, 3)), "first")
+    y, dx = layer.forward(x, training=True), layer.backward(dy)
+    layer.forward(x[:, :1], training=True)
+    assert layer.forward(x, training=True) is y
+    assert layer.backward(dy) is dx
+
+
+@pytest.mark.parametrize("units", [64, 512], ids=["narrow", "wide"])
+def test_a_large_layer_is_computed_by_two_threads_at_once(rng: np.random.Generator, units: int) -> None:
+    device, layer = Device(shares=2), Linear(units)
+    weight = rng.normal(0, 1, (units, 784)).astype(np.float32)
+    layer.bind(
+        device, np.float32, *({"weight": weight.copy(), "bias": np.zeros(units, "f4")} for _ in range(2)), {},
+        propagates=True,
+    )  # fmt: skip
+    x, dy = rng.random((100, 784), np.float32).T, rng.normal(0, 1, (units, 100)).astype(np.float32)
+    y = layer.forward(x, training=True)
+    dx = layer.backward(dy)
+    close = {"rtol": 1e-4, "atol": 2e-3}
+    np.testing.assert_allclose(y, np.einsum("ui,in->un", weight, x), **close)
+    np.testing.assert_allclose(dx, np.einsum("ui,un->in", weight, dy), **close)
+    np.testing.assert_allclose(layer.gradients["weight"], np.einsum("un,in->ui", dy, x), **close)
+    np.testing.assert_allclose(layer.gradients["bias"], dy.sum(axis=1), **close)
+
+
+@pytest.mark.parametrize(
+    ("units", "inputs", "stored"),
+    [(64, 784, ("weight",)), (391, 784, ("weight",)), (392, 784, ()), (1024, 784, ()), (10, 784, ()), (10, 64, ())],
+)
+def test_only_a_narrow_layer_worth_dividing_keeps_its_weight_by_inputs(
+    units: int, inputs: int, stored: tuple[str, ...]
+) -> None:
+    assert Linear(units).transposed((inputs,)) == stored
 
 
 def test_a_picture_is_refused_with_what_to_do() -> None:
