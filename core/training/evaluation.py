@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.device import Array, Device, HostArray
+from core.digits.augmentation import BatchShift
 from core.digits.dataset import Dataset, to_network_input
 from core.nn.layers.layer import Shape
 from core.nn.losses import Loss
@@ -39,8 +40,10 @@ class DeviceDataset:
         self, dataset: Dataset, device: Device, dtype: np.dtype[np.generic], classes: int, smoothing: float = 0.0
     ) -> None:
         self._device = device
-        self.images = device.to_device(dataset.images.reshape(len(dataset), -1))
+        # With room before and after, so that they can be fetched from a little beside where they lie.
+        self._padded = device.to_device(np.pad(dataset.images.reshape(-1), BatchShift.MARGIN))
         self.labels = device.to_device(dataset.labels.astype(np.intp))
+        self.images = self._moved(0)
         # A row for each class, and one for outliers, which are of none.
         table = (1.0 - smoothing) * np.eye(classes + 1, classes) + smoothing / classes
         table[classes] = 1.0 / classes
@@ -50,10 +53,13 @@ class DeviceDataset:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def batch(self, rows: Array) -> tuple[Array, Array, Array]:
-        """The digits at `rows` (index type, on the device)."""
+    def batch(self, rows: Array, moved_by: int = 0) -> tuple[Array, Array, Array]:
+        """The digits at `rows` (index type, on the device), moved on by so many pixels, up to BatchShift.MARGIN.
+
+        What leaves one picture comes into the next in the set.
+        """
         pictures = self._workspace.array("pictures", (len(rows), self.images.shape[1]), np.uint8)
-        self._device.gather(self.images, rows, out=pictures)
+        self._device.gather(self._moved(moved_by) if moved_by else self.images, rows, out=pictures)
         labels = self._workspace.array("labels", rows.shape, np.intp)
         self._device.gather(self.labels, rows, out=labels)
         return pictures, labels, self._targets(labels)
@@ -66,6 +72,11 @@ class DeviceDataset:
     def pixels(self, pictures: Array) -> Array:
         """`pictures` uint8 (n, 784) as floats, 0 to 1, in an array of this set's own."""
         return to_network_input(self._device.xp, pictures, out=self._workspace.array("pixels", pictures.shape))
+
+    def _moved(self, by: int) -> Array:
+        """The pictures uint8 (N, 784) from `by` pixels further back."""
+        first = BatchShift.MARGIN - by
+        return self._padded[first : first + len(self._padded) - 2 * BatchShift.MARGIN].reshape(len(self), -1)
 
     def _targets(self, labels: Array) -> Array:
         targets = self._workspace.array("targets", (len(labels), self._targets_of.shape[1]))

@@ -51,7 +51,7 @@ class Learner:
             self.optimizer = rule(self.network.parameters, self.network.gradients, self.device)
             self.average = _Average(self.network, self.preset, chosen) if chosen.averaging else None
             self.distortion = Distortion(self.device, dtype, chosen.augment)
-            self.shift = BatchShift(self.device, chosen.shift_px)
+            self.shift = BatchShift(chosen.shift_px)
             self.data = DeviceDataset(digits, self.device, dtype, CLASSES, chosen.label_smoothing)
             self._tally = Tally(self.device, dtype)
             self._workspace = Workspace(self.device, np.intp)
@@ -138,9 +138,9 @@ class Learner:
 
     def _compute(self, rows: Array) -> None:
         chosen = self.hyperparameters
-        pictures, labels, targets = self.data.batch(rows)
+        pictures, labels, targets = self.data.batch(rows, self.shift.pixels if chosen.shift_px else 0)
         if chosen.shift_px:
-            pictures = self.shift.apply(pictures)
+            self.shift.clear(pictures)
         pixels = self.data.pixels(pictures)
         if chosen.augment:
             pixels = self.distortion.apply(pixels)

@@ -109,7 +109,7 @@ class _Watch:
         self._seconds: dict[str, float] | None = None
         named = learner.network.named_layers()
         self._stand_before(BATCH, learner.data, "batch", "pixels")
-        self._stand_before(AUGMENTATION, learner.shift, "draw", "apply")
+        self._stand_before(AUGMENTATION, learner.shift, "draw", "clear")
         self._stand_before(AUGMENTATION, learner.distortion, "draw", "apply")
         for name, layer in named:
             self._stand_before(f"{name} forward", layer, "draw", "forward")

@@ -82,7 +82,7 @@ def test_training_on_them_tells_the_accuracy_apart_and_the_broken_line(
 
 def test_of_four_none_is_held_out_and_that_is_said(inkling: Run, tmp_path: Path) -> None:
     few = write(tmp_path / "few.jsonl", [3, 1, 4, 1])
-    status, stdout, stderr = inkling("train", *QUICKLY, "--mine", 0.5, "--my-digits", few.path, "--json")
+    status, stdout, stderr = inkling("train", *QUICKLY, "--mine", 0.9, "--my-digits", few.path, "--json")
     assert (status, the_one_object(stdout)["mine_accuracy"]) == (0, 1.0)
     assert "only 4 digits of your own, so all are learned from and none is held out" in stderr
 

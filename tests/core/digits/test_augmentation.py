@@ -10,8 +10,9 @@ import pytest
 
 from core.device import Array, Device, HostArray
 from core.digits import augmentation
-from core.digits.augmentation import BatchShift, Distortion
-from core.digits.dataset import DigitSets
+from core.digits.augmentation import BatchShift, Distortion, distorted_examples
+from core.digits.dataset import Dataset, DigitSets
+from core.training.evaluation import DeviceDataset
 
 MIDDLE = 13.5
 
@@ -56,13 +57,20 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(augmentation, "NOISE", 0.0)
 
 
-def changed(change: BatchShift | Distortion, x: Array, rng: Any) -> Array:
-    """`x` as `change` makes it once it has drawn from `rng`."""
-    if isinstance(change, BatchShift):
-        change.draw(rng)
-    else:
-        change.draw(len(x), rng)
-    return change.apply(x)
+def changed(distortion: Distortion, x: Array, rng: Any) -> Array:
+    """`x` as `distortion` makes it once it has drawn from `rng`."""
+    distortion.draw(len(x), rng)
+    return distortion.apply(x)
+
+
+def moved(shift: BatchShift, device: Device, pictures: HostArray) -> Array:
+    """`pictures` (N, 784) fetched from where `shift` says, and cleared of what came from neighbours."""
+    data = DeviceDataset(as_digits(pictures), device, np.dtype(np.float32), 10)
+    return shift.clear(data.batch(device.to_device(np.arange(len(pictures))), shift.pixels)[0])
+
+
+def as_digits(pictures: HostArray) -> Dataset:
+    return Dataset(pictures.reshape(-1, 28, 28), np.zeros(len(pictures), np.uint8))
 
 
 def shifted(pictures: HostArray, down: int, right: int) -> HostArray:
@@ -75,56 +83,60 @@ def shifted(pictures: HostArray, down: int, right: int) -> HostArray:
 @pytest.mark.parametrize("right", [-4, -2, -1, 0, 1, 3, 4])
 def test_a_batch_is_moved_exactly_and_nothing_comes_in_from_a_neighbour(device: Device, down: int, right: int) -> None:
     full = np.random.default_rng(1).integers(1, 256, (5, 784), dtype=np.uint8)
-    shift = BatchShift(device, 4)
+    shift = BatchShift(4)
     shift.offset = down, right
-    moved = shift.apply(device.to_device(full))
-    assert moved.dtype == np.uint8
-    np.testing.assert_array_equal(device.to_host(moved), shifted(full, down, right))
+    pictures = moved(shift, device, full)
+    assert pictures.dtype == np.uint8
+    np.testing.assert_array_equal(device.to_host(pictures), shifted(full, down, right))
+
+
+def test_pictures_of_a_set_are_moved_in_whatever_order_and_the_set_stays_as_it_is(
+    device: Device, pictures: HostArray
+) -> None:
+    data, shift = DeviceDataset(as_digits(pictures), device, np.dtype(np.float32), 10), BatchShift(4)
+    for offset, rows in (((4, 4), [39, 0]), ((-4, -4), [0, 39, 7]), ((0, 0), [5]), ((-2, 3), [39, 39, 0])):
+        shift.offset = offset
+        fetched, labels, _ = data.batch(device.to_device(np.array(rows)), shift.pixels)
+        np.testing.assert_array_equal(device.to_host(shift.clear(fetched)), shifted(pictures[rows], *offset))
+        assert len(labels) == len(rows)
+    np.testing.assert_array_equal(device.to_host(data.images), pictures)
 
 
 @pytest.mark.parametrize("most", [0, 1, 2, 4])
-def test_shifts_take_every_way_there_is_up_to_the_most_and_no_other(
-    device: Device, rng: np.random.Generator, most: int
-) -> None:
-    dot = np.zeros((2, 28, 28), np.uint8)
-    dot[:, 14, 14] = 200
-    shift, seen = BatchShift(device, most), set()
-    for _ in range(60 * (2 * most + 1) ** 2 // 4 + 1):
-        moved = device.to_host(changed(shift, device.to_device(dot.reshape(2, 784)), rng)).reshape(2, 28, 28)
-        assert moved.sum() == 400
-        (row, column), other = (tuple(int(n[0]) for n in np.nonzero(picture)) for picture in moved)
-        assert (row, column) == other
-        seen.add((row - 14, column - 14))
+def test_shifts_take_every_way_there_is_up_to_the_most_and_no_other(rng: np.random.Generator, most: int) -> None:
+    shift, seen = BatchShift(most), []
+    for _ in range(400 * (2 * most + 1) ** 2):
+        shift.draw(rng)
+        seen.append(shift.offset)
     ways = range(-most, most + 1)
-    assert seen == {(down, right) for down in ways for right in ways}
+    counts = {(down, right): seen.count((down, right)) for down in ways for right in ways}
+    assert sum(counts.values()) == len(seen)
+    assert all(300 < count < 500 for count in counts.values())
 
 
-def test_the_most_pixels_may_be_changed_between_two_batches(device: Device, pictures: HostArray) -> None:
-    shift = BatchShift(device, 4)
+def test_the_most_pixels_may_be_changed_between_two_batches(rng: np.random.Generator) -> None:
+    shift = BatchShift(4)
     shift.max_shift_px = 0
-    for seed in range(5):
-        moved = changed(shift, device.to_device(pictures), np.random.default_rng(seed))
-        np.testing.assert_array_equal(device.to_host(moved), pictures)
+    for _ in range(5):
+        shift.draw(rng)
+        assert shift.offset == (0, 0)
 
 
-def test_batches_of_other_sizes_are_moved_too_each_size_in_one_array(device: Device, pictures: HostArray) -> None:
-    shift = BatchShift(device, 4)
-    addresses = []
-    for count in (40, 7, 1, 40):
-        shift.offset = -2, 3
-        moved = shift.apply(device.to_device(pictures[:count]))
-        np.testing.assert_array_equal(device.to_host(moved), shifted(pictures[:count], -2, 3))
-        addresses.append(device.address(moved))
-    assert addresses[0] == addresses[-1]
+@pytest.mark.parametrize("shift_px", [1, 4])
+def test_examples_show_digits_moved_as_training_moves_them(pictures: HostArray, device: Device, shift_px: int) -> None:
+    shift, offsets = BatchShift(shift_px), set()
+    for seed in range(12):
+        shown = distorted_examples(pictures.reshape(-1, 28, 28), 0.0, shift_px, seed)
+        shift.draw(np.random.default_rng(seed))
+        offsets.add(shift.offset)
+        np.testing.assert_array_equal(shown.reshape(-1, 784), shifted(pictures, *shift.offset))
+    assert len(offsets) > 3
 
 
-def test_what_is_given_stays_as_it_is(device: Device, pictures: HostArray, pixels: HostArray) -> None:
-    rng = np.random.default_rng(0)
-    bytes_given, floats_given = device.to_device(pictures), device.to_device(pixels)
-    changed(BatchShift(device, 4), bytes_given, rng)
-    changed(Distortion(device, np.float32, 1.0), floats_given, rng)
-    np.testing.assert_array_equal(device.to_host(bytes_given), pictures)
-    np.testing.assert_array_equal(device.to_host(floats_given), pixels)
+def test_what_is_given_to_be_distorted_stays_as_it_is(device: Device, pixels: HostArray) -> None:
+    given = device.to_device(pixels)
+    changed(Distortion(device, np.float32, 1.0), given, np.random.default_rng(0))
+    np.testing.assert_array_equal(device.to_host(given), pixels)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
