@@ -157,10 +157,12 @@ class Device:
         """
         # Who writes matrices row by row writes a transposed one as the transposed product.
         upright = [(b.T, a.T, out.T) if last_axis_first(out) else (a, b, out) for a, b, out in products]
-        prepared = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
-        if prepared is not None:
-            return prepared
-        return functools.partial(run_all, [functools.partial(self.product, *each, keep) for each in upright])
+        together = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
+        if together is not None:
+            return together
+        if len(upright) > 1:
+            return functools.partial(run_all, [self.prepare_products([each], keep=keep) for each in upright])
+        return functools.partial(self.product, *upright[0], keep)
 
     def prepare_product(self, a: Array, b: Array, out: Array, *, keep: float = 0.0) -> Callable[[], None]:
         """`prepare_products` of a single one, which the library divides among threads if it sees fit."""
@@ -206,8 +208,8 @@ class Device:
 
 
 def last_axis_first(array: Array) -> bool:
-    """Whether the array's last axis is the outermost in memory, and not, as is usual, the first."""
-    return array.strides[-1] > array.strides[0]
+    """Whether the last of the array's axes, of which it has two or more, is not the innermost in memory."""
+    return array.strides[-1] > array.strides[-2]
 
 
 def run_all(work: Sequence[Callable[[], None]]) -> None:

@@ -22,7 +22,9 @@ HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ROW_MAJOR = 101
 _LEAST_WORK = 2_000_000
-"""Multiplications that are worth a thread of their own. Never under 1,000,001: several of smaller products crash
+"""Multiplications that are worth a thread of their own."""
+_LEAST_SAFE_WORK = 1_000_001
+"""Multiplications of the smallest product that may be computed together with others: smaller ones crash the library
 (OpenBLAS pull request 5980, after 0.3.31)."""
 
 AS_IS, TRANSPOSED = 111, 112
@@ -86,11 +88,10 @@ class OpenBLAS:
     ) -> Callable[[], None] | None:
         """A function that computes out = keep out + a b for each (a, b, out) at each call, from what they hold then.
 
-        A single product is divided among all threads, in the library's own way. Several that are large enough
-        (`worth_a_thread_each`) are computed one by each thread, which then has the same arrays every time and finds in
-        its cache what it wrote; others, one after the other.
+        A single product is divided among all threads, in the library's own way. Several are computed together, one by
+        each thread, which then has the same arrays every time and finds in its cache what it wrote.
 
-        None if their dtypes or strides are not such that BLAS could read them where they are.
+        None if the library cannot do that: for the dtypes or strides, or because several are too small.
         """
         count, dtype = len(products), products[0][2].dtype
         if dtype not in self._gemm or any(matrix.dtype != dtype for each in products for matrix in each):
@@ -98,9 +99,10 @@ class OpenBLAS:
         rows = [_arguments(*product, keep) for product in products]
         if None in rows:
             return None
-        if count > 1 and not self.worth_a_thread_each(min(a.size * b.shape[1] for a, b, _ in products)):
-            alone = [self.prepare_products([product], keep=keep) for product in products]
-            return lambda: [compute() for compute in alone]  # type: ignore[misc, return-value]
+        if count > 1 and (
+            self._batch[dtype] is None or min(a.size * b.shape[1] for a, b, _ in products) < _LEAST_SAFE_WORK
+        ):
+            return None
         gemm, real = self._gemm[dtype]
         whole, flag, place = self._whole, ctypes.c_int, ctypes.c_void_p
         kinds = (flag, flag, whole, whole, whole, real, place, whole, place, whole, real, place, whole)
@@ -135,8 +137,8 @@ def _arguments(a: HostArray, b: HostArray, out: HostArray, keep: float) -> tuple
     of_a, of_b, of_out = layout(a), layout(b), layout(out)
     if of_a is None or of_b is None or of_out is None or of_out[0] is not AS_IS:
         return None
-    places = (a.ctypes.data, of_a[1], b.ctypes.data, of_b[1], keep, out.ctypes.data, of_out[1])
-    return (of_a[0], of_b[0], *out.shape, a.shape[1], 1.0, *places)
+    factors = (1.0, a.ctypes.data, of_a[1], b.ctypes.data, of_b[1])
+    return (of_a[0], of_b[0], *out.shape, a.shape[1], *factors, keep, out.ctypes.data, of_out[1])
 
 
 def layout(matrix: HostArray) -> tuple[int, int] | None:

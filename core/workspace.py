@@ -25,27 +25,28 @@ class Workspace:
         """The array called `name` of this shape; what is in it is left from its last use."""
         key = (name, shape, like is not None and last_axis_first(like))
         found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = self._make(shape, dtype or self._dtype, first=key[2])
-        return found
+        return self._make(key, dtype) if found is None else found
 
     def zeros(self, name: str, shape: tuple[int, ...], *, like: Array | None = None) -> Array:
         """As `array`, but full of zeros at first: for arrays of which a part is never written."""
-        return self._filled(name, shape, 0, like)
+        key = (name, shape, like is not None and last_axis_first(like))
+        found = self._arrays.get(key)
+        return self._make(key, fill=0) if found is None else found
 
     def ones(self, name: str, shape: tuple[int, ...]) -> Array:
         """As `array`, but full of ones at first."""
-        return self._filled(name, shape, 1, None)
-
-    def _filled(self, name: str, shape: tuple[int, ...], value: int, like: Array | None) -> Array:
-        key = (name, shape, like is not None and last_axis_first(like))
+        key = (name, shape, False)
         found = self._arrays.get(key)
-        if found is None:
-            found = self._arrays[key] = self._make(shape, self._dtype, first=key[2])
-            found[...] = value
-        return found
+        return self._make(key, fill=1) if found is None else found
 
-    def _make(self, shape: tuple[int, ...], dtype: DTypeLike, *, first: bool) -> Array:
-        if not first:
-            return self._xp.empty(shape, dtype)
-        return self._xp.empty((shape[-1], *shape[:-1]), dtype).transpose(*range(1, len(shape)), 0)
+    def _make(
+        self, key: tuple[str, tuple[int, ...], bool], dtype: DTypeLike | None = None, fill: int | None = None
+    ) -> Array:
+        _, shape, samples_first = key
+        made = self._xp.empty((shape[-1], *shape[:-1]) if samples_first else shape, dtype or self._dtype)
+        if samples_first:
+            made = made.transpose(*range(1, len(shape)), 0)
+        if fill is not None:
+            made[...] = fill
+        self._arrays[key] = made
+        return made

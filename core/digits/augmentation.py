@@ -11,6 +11,7 @@ from core.digits.dataset import to_network_input
 from core.workspace import Workspace
 
 SIDE = 28
+MAX_SHIFT_PX = 4
 
 MAX_ROTATION = np.deg2rad(20.0)
 MAX_LOG_SCALE = 0.2
@@ -34,7 +35,8 @@ class BatchShift:
     neighbour that way is then cleared.
     """
 
-    MARGIN = 4 * SIDE + 4
+    MARGIN = MAX_SHIFT_PX * (SIDE + 1)
+    """The most that `pixels` may be, either way."""
 
     def __init__(self, max_shift_px: int) -> None:
         self.max_shift_px = max_shift_px

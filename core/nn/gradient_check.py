@@ -99,7 +99,7 @@ class _Check:
                 if values.ndim == 1:
                     # Biases start at 0 and scales at 1, where a formula that forgets them would still be right.
                     values += self.rng.normal(0.0, 0.1, values.shape)
-        self.x = self.rng.random((*input_shape, _DIGITS))
+        self.x = np.moveaxis(self.rng.random((_DIGITS, *input_shape)), 0, -1)  # as pixels lie
         self.network.seed_dropout(seed)
         self.network.draw(_DIGITS)
 

@@ -33,9 +33,11 @@ def parameter_shapes(layers: Sequence[Layer], input_shape: Shape) -> dict[str, S
     }
 
 
-def _transposed(layers: Sequence[Layer], input_shape: Shape) -> set[str]:
+def _column_major(layers: Sequence[Layer], input_shape: Shape) -> set[str]:
     return {
-        f"{prefix}.{name}" for prefix, layer, inputs in _walk(layers, input_shape) for name in layer.transposed(inputs)
+        f"{prefix}.{name}"
+        for prefix, layer, inputs in _walk(layers, input_shape)
+        for name in layer.column_major(inputs)
     }
 
 
@@ -72,9 +74,9 @@ class Network:
         self.parameters = device.xp.zeros(_size(shapes), self.dtype)
         self.gradients = device.xp.zeros(_size(shapes), self.dtype)
         self.state = device.xp.zeros(_size(_shapes_of(state)), self.dtype)
-        self._transposed = _transposed(layers, input_shape)
-        gradients = _views(self.gradients, shapes, self._transposed)
-        self._weights = _views(self.parameters, shapes, self._transposed) | _views(self.state, _shapes_of(state))
+        self._column_major = _column_major(layers, input_shape)
+        gradients = _views(self.gradients, shapes, self._column_major)
+        self._weights = _views(self.parameters, shapes, self._column_major) | _views(self.state, _shapes_of(state))
         for name, values in state.items():
             self._weights[name][...] = device.to_device(values.astype(self.dtype))
         self._first_learning = len(self.layers)
@@ -157,7 +159,7 @@ class Network:
         host = [self.device.to_host(array) for array in (self.parameters, self.state)]
         shapes = _shapes_of(self._weights)
         parameters = {n: s for n, s in shapes.items() if n in parameter_shapes(self.layers, self.input_shape)}
-        return _views(host[0], parameters, self._transposed) | _views(
+        return _views(host[0], parameters, self._column_major) | _views(
             host[1], {n: s for n, s in shapes.items() if n not in parameters}
         )
 
@@ -178,11 +180,11 @@ def _size(shapes: Mapping[str, Shape]) -> int:
     return sum(math.prod(shape) for shape in shapes.values())
 
 
-def _views(flat: Array, shapes: Mapping[str, Shape], transposed: Collection[str] = ()) -> dict[str, Array]:
+def _views(flat: Array, shapes: Mapping[str, Shape], column_major: Collection[str] = ()) -> dict[str, Array]:
     views, start = {}, 0
     for name, shape in shapes.items():
         end = start + math.prod(shape)
         part = flat[start:end]
-        views[name] = part.reshape(shape[::-1]).T if name in transposed else part.reshape(shape)
+        views[name] = part.reshape(shape[::-1]).T if name in column_major else part.reshape(shape)
         start = end
     return views

@@ -54,7 +54,7 @@ class DeviceDataset:
         return len(self.labels)
 
     def batch(self, rows: Array, moved_by: int = 0) -> tuple[Array, Array, Array]:
-        """The digits at `rows` (index type, on the device), moved on by so many pixels, up to BatchShift.MARGIN.
+        """The digits at `rows` (index type, on the device), moved on by so many pixels, -BatchShift.MARGIN to MARGIN.
 
         What leaves one picture comes into the next in the set.
         """

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from core.digits.augmentation import MAX_SHIFT_PX
 from core.nn.architecture import NetworkTextError, output_units
 from core.nn.layers.layer import Shape
 from core.nn.optimizers import OPTIMIZERS
@@ -37,7 +38,7 @@ RANGES: Mapping[str, Range] = {
     "batch_size": Range(1, 10_000),
     "epochs": Range(1, 10_000),
     "seed": Range(0, 2**32 - 1),
-    "shift_px": Range(0, 4),
+    "shift_px": Range(0, MAX_SHIFT_PX),
     "augment": Range(0.0, 1.0),
     "augment_fade": Range(0.0, 1.0),
     "synthetic": Range(0.0, 0.9),

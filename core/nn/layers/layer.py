@@ -3,8 +3,8 @@
 Notation, in every kernel: x is what comes in, y what goes out, dx and dy the gradients of the loss by them; N samples,
 C channels, H rows, W columns. x and y have the samples along their LAST axis, (C, H, W, N) or (features, N): whatever
 is done to one element is then done to the whole batch in one contiguous run, a convolution finds its shifted pictures
-lying ready, and of all layouts it is the one in which OpenBLAS multiplies fastest. Only pixels as they come, and what a
-narrow Linear makes of them, have the samples first in memory; whoever works element by element writes as x lies.
+lying ready, and of all layouts it is the one in which OpenBLAS multiplies fastest. Only pixels, and what is made of
+them until the next wide Linear or BatchNorm, lie with the samples first; who works element by element writes as x lies.
 
 A layer is made from its settings alone and knows neither sizes nor device. `bind` tells it both once, and gives it its
 parameters and their gradients as views into the network's two flat arrays, and what else it must remember between runs
@@ -63,8 +63,11 @@ class Layer:
         """The parameters by name, in the order they lie in the flat array."""
         return {}
 
-    def transposed(self, input_shape: Shape) -> Sequence[str]:
-        """The names of those parameters, matrices, that lie in the flat array column after column."""
+    def column_major(self, input_shape: Shape) -> Sequence[str]:
+        """The names of those parameters, matrices, that lie in the flat array column after column.
+
+        A checkpoint holds the flat array: who changes this changes its format (`checkpoint.FORMAT_VERSION`).
+        """
         return ()
 
     def initial_parameters(self, input_shape: Shape, rng: np.random.Generator) -> dict[str, HostArray]:

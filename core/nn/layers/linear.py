@@ -1,9 +1,9 @@
 """The fully connected layer.
 
-Its products are divided among threads in one of two ways, so that each thread has a part of W and dW to itself, lying
-in one stretch, and finds it in its own cache step after step. A wide layer gives each some of the units, which read all
-of x. A narrow one gives each some of the inputs, and so only a part of x, which is more than all of y would be: what
-one core has just written costs another core time to read. Its y is the sum of what each thread makes of its part.
+Its products are divided among threads by the units: each thread has some rows of W, dW and y, finds them in its cache
+step after step, and reads all of x. But what one core has just written costs another time to read. Where there are
+fewer units than inputs, a narrow layer is divided by the inputs instead: each thread reads a part of x alone, has some
+columns of W and dW, and makes a y of its own, of which the sum is y. Its W therefore lies column by column.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,8 @@ from core.nn.initializers import Initializer, he_normal
 from core.nn.layers.layer import Layer, Product, Shape, ShapeError, stretches
 
 _WORTH_DIVIDING = 40_000
-"""Weights from which on a batch of a hundred or so is worth dividing among threads."""
+"""Weights from which on a batch of a hundred or so is worth dividing among threads. How W lies depends on it, and so
+does what a checkpoint holds: see `Layer.column_major`."""
 
 
 class Linear(Layer):
@@ -48,7 +49,7 @@ class Linear(Layer):
             start["bias"] = np.zeros(self.units)
         return start
 
-    def transposed(self, input_shape: Shape) -> Sequence[str]:
+    def column_major(self, input_shape: Shape) -> Sequence[str]:
         return ("weight",) if self._is_narrow(*input_shape) else ()
 
     def _is_narrow(self, inputs: int) -> bool:
@@ -56,14 +57,11 @@ class Linear(Layer):
 
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x
-        narrow, shape = self._is_narrow(len(x)), (self.units, x.shape[1])
-        parts = self._parts(len(x) if narrow else self.units, self.units * x.size)
-        if narrow:
-            sums = [self.workspace.array(f"y{part.start}", shape, like=x) for part in parts]
-        else:
-            sums = [self.workspace.array("y", shape)]
+        shape, like = (self.units, x.shape[1]), self._like(x)
+        rows, columns = self._parts(x)
+        sums = [self.workspace.array(f"y{part.start}", shape, like=like) for part in columns]
         y = sums[0]
-        self.device.run_together(self.plan("y", x, y, lambda: self._forward_products(x, sums, parts)))
+        self.device.run_together(self.plan("y", x, y, lambda: self._forward_products(x, sums, rows, columns)))
         for other in sums[1:]:
             self.xp.add(y, other, out=y)
         if self.bias:
@@ -71,40 +69,51 @@ class Linear(Layer):
         return y
 
     def backward(self, dy: Array) -> Array:
-        x, work = self._x, dy.size * len(self._x)
-        inputs = self._parts(len(x), work)
-        parts = inputs if self._is_narrow(len(x)) else self._parts(self.units, work)
-        self.device.run_together(self.plan("dW", dy, x, lambda: self._gradient_products(dy, parts)))
+        x = self._x
+        self.device.run_together(self.plan("dW", dy, x, lambda: self._gradient_products(dy, *self._parts(x))))
         if not self.propagates:
             return dy
-        dx, weight = self.workspace.array("dx", x.shape, like=x), self.parameters["weight"]
-        self.device.run_together(
-            self.plan("dx", dy, dx, lambda: self._prepared([(weight[:, part].T, dy, dx[part]) for part in inputs]))
-        )
+        dx = self.workspace.array("dx", x.shape, like=self._like(x))
+        self.device.run_together(self.plan("dx", dy, dx, lambda: self._input_products(dy, dx)))
         return dx
 
-    def _forward_products(self, x: Array, sums: Sequence[Array], parts: Sequence[slice]) -> list[list[Product]]:
-        weight = self.parameters["weight"]
-        if self._is_narrow(len(x)):
-            return self._prepared([(weight[:, part], x[part], y) for part, y in zip(parts, sums, strict=True)])
-        return self._prepared([(weight[part], x, sums[0][part]) for part in parts])
+    def _like(self, x: Array) -> Array | None:
+        """What y and dx lie like in memory; None for the samples last."""
+        return x if self._is_narrow(len(x)) and not self.device.many_cores else None
 
-    def _gradient_products(self, dy: Array, parts: Sequence[slice]) -> list[list[Product]]:
-        x, gradient = self._x, self.gradients["weight"]
+    def _parts(self, x: Array) -> tuple[list[slice], list[slice]]:
+        """The rows and the columns of W as the threads have them, one of the two in one piece."""
+        work = self.units * x.size
         if self._is_narrow(len(x)):
-            products = [(dy, x[part].T, gradient[:, part]) for part in parts]
-        else:
-            products = [(dy[part], x.T, gradient[part]) for part in parts]
-        made = self._prepared(products, keep=self.carried)
+            columns = self._stretches(len(x), work)
+            # One thread adds up the y of all.
+            if len(columns) * self.units <= len(x):
+                return [slice(0, self.units)], columns
+        return self._stretches(self.units, work), [slice(0, len(x))]
+
+    def _stretches(self, count: int, work: int) -> list[slice]:
+        """0 to `count` in as many stretches as there should be products, together of `work` multiplications."""
+        return self.shares(count, work) if self.divides else stretches(count, self.device.product_shares(work))
+
+    def _forward_products(
+        self, x: Array, sums: Sequence[Array], rows: Sequence[slice], columns: Sequence[slice]
+    ) -> list[list[Product]]:
+        weight, each = self.parameters["weight"], list(zip(columns, sums, strict=True))
+        return self._prepared([(weight[r, c], x[c], y[r]) for r in rows for c, y in each])
+
+    def _gradient_products(self, dy: Array, rows: Sequence[slice], columns: Sequence[slice]) -> list[list[Product]]:
+        x, gradient = self._x, self.gradients["weight"]
+        made = self._prepared([(dy[r], x[c].T, gradient[r, c]) for r in rows for c in columns], keep=self.carried)
         if self.bias:
             # Many times as fast as a sum over the short rows.
             ones = self.workspace.ones("ones", (dy.shape[1], 1))
             made[0].append(self.device.prepare_product(dy, ones, self.gradients["bias"][:, None], keep=self.carried))
         return made
 
-    def _parts(self, count: int, work: int) -> list[slice]:
-        """0 to `count` in as many stretches as there should be products, together of `work` multiplications."""
-        return self.shares(count, work) if self.divides else stretches(count, self.device.product_shares(work))
+    def _input_products(self, dy: Array, dx: Array) -> list[list[Product]]:
+        weight = self.parameters["weight"]
+        parts = self._stretches(len(dx), dy.size * len(dx))
+        return self._prepared([(weight[:, part].T, dy, dx[part]) for part in parts])
 
     def _prepared(self, products: Sequence[tuple[Array, Array, Array]], *, keep: float = 0.0) -> list[list[Product]]:
         """The products (a, b, out), each as a share of its own; or as one share, which the library divides."""

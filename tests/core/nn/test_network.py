@@ -59,6 +59,11 @@ def targets(rng: np.random.Generator) -> HostArray:
     return np.eye(CLASSES)[:, rng.integers(0, CLASSES, BATCH)]
 
 
+def as_pixels(device: Device, pictures: HostArray) -> Array:
+    """`pictures` (C, H, W, N) on the device, with the samples first in memory, as those of a batch lie."""
+    return device.to_device(np.ascontiguousarray(pictures.transpose(3, 0, 1, 2))).transpose(1, 2, 3, 0)
+
+
 def started(
     layers: Sequence[Layer],
     device: Device,
@@ -121,7 +126,7 @@ def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     targets: HostArray,
 ) -> None:
     network = started(build_layers(text, PICTURE), device, rng, input_shape=PICTURE)
-    loss, x, targets = loss_of(device, np.float64), device.to_device(pictures), device.to_device(targets)
+    loss, x, targets = loss_of(device, np.float64), as_pixels(device, pictures), device.to_device(targets)
     gradients = gradients_of(network, loss, x, targets)
     assert np.count_nonzero(gradients) > 0.5 * gradients.size
     blur = 2e-8 + 1e-9 * np.abs(gradients).max()  # what rounding leaves of the difference of two losses
@@ -139,7 +144,7 @@ def test_carried_gradients_are_the_new_ones_and_a_share_of_what_they_were(
     loss, wanted = SoftmaxCrossEntropy(device, np.float64), np.zeros(len(plain.parameters))
     for share in (0.9, 0.9, 0.5, 0.0, 0.7):
         carrying.carry(share)
-        x, t = device.to_device(pictures + rng.normal(0, 0.1, pictures.shape)), device.to_device(targets)
+        x, t = as_pixels(device, pictures + rng.normal(0, 0.1, pictures.shape)), device.to_device(targets)
         wanted = share * wanted + gradients_of(plain, loss, x, t)
         np.testing.assert_allclose(gradients_of(carrying, loss, x, t), wanted, rtol=1e-12, atol=1e-12)
 
@@ -160,8 +165,9 @@ def test_dividing_the_work_among_threads_changes_neither_scores_nor_gradients(
         device.shares = parts
         monkeypatch.setattr("core.nn.layers.layer._WORTH_SHARING", worth)
         network = started(build_layers(text, PICTURE), device, np.random.default_rng(4), input_shape=PICTURE)
-        gradients = gradients_of(network, SoftmaxCrossEntropy(device, np.float64), pictures, targets)
-        answers.append((device.to_host(network.forward(pictures)), gradients))
+        x = as_pixels(device, pictures)
+        gradients = gradients_of(network, SoftmaxCrossEntropy(device, np.float64), x, targets)
+        answers.append((device.to_host(network.forward(x)), gradients))
     np.testing.assert_allclose(answers[1][0], answers[0][0], rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-11, atol=1e-12)
 
@@ -178,8 +184,9 @@ def test_numpy_alone_computes_what_the_blas_computes(
             device._blas = None
         network = started(build_layers(text, PICTURE), device, np.random.default_rng(4), np.float32, PICTURE)
         loss = SoftmaxCrossEntropy(device, np.float32)
-        gradients = gradients_of(network, loss, pictures.astype(np.float32), targets.astype(np.float32))
-        answers.append((device.to_host(network.forward(pictures.astype(np.float32))), gradients))
+        x = as_pixels(device, pictures.astype(np.float32))
+        gradients = gradients_of(network, loss, x, targets.astype(np.float32))
+        answers.append((device.to_host(network.forward(x)), gradients))
     np.testing.assert_allclose(answers[1][0], answers[0][0], rtol=1e-5, atol=1e-5)
     np.testing.assert_allclose(answers[1][1], answers[0][1], rtol=1e-5, atol=1e-5)
 

@@ -59,6 +59,25 @@ def test_momentum_is_the_same_whether_the_network_adds_up_its_velocity_or_the_op
         np.testing.assert_allclose(carried[name], values, rtol=1e-5, atol=1e-5, err_msg=name)
 
 
+@pytest.mark.parametrize("shift_px", [0, 2])
+def test_a_network_is_shown_the_digits_of_a_batch_all_moved_one_way(
+    few_digits: DigitSets, monkeypatch: pytest.MonkeyPatch, shift_px: int
+) -> None:
+    one, shown, ways = learner(few_digits, shift_px=shift_px), [], set()
+    forward = one.network.forward
+    monkeypatch.setattr(
+        one.network, "forward", lambda x, **how: shown.append(np.moveaxis(x[0], -1, 0) * 255) or forward(x, **how)
+    )
+    for rows in islice(one.full_batches(), 12):
+        one.step(rows, 0.01)
+        down, right = one.shift.offset
+        around = np.pad(few_digits.train.images[rows], ((0, 0), (2, 2), (2, 2)))
+        moved = around[:, 2 - down : 30 - down, 2 - right : 30 - right]
+        np.testing.assert_allclose(shown[-1], moved, atol=1e-4)
+        ways.add((down, right))
+    assert (len(ways) > 5) == (shift_px > 0)
+
+
 def test_accuracy_is_that_of_the_digits_where_others_are_among_them(few_digits: DigitSets) -> None:
     one = learner(few_digits, synthetic=0.5, shift_px=0)
     for rate in (*[0.1] * 25, 0.0):

@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.device import Device
+from core.device import Device, last_axis_first
 from core.nn.layers.activations import GELU, LeakyReLU, ReLU, Sigmoid, StraightThroughReLU, Tanh
+from core.nn.layers.dropout import Dropout
 from core.nn.layers.layer import Layer
 
 X = np.array([[-2.0, -0.0, 0.0, 1e-30], [3.0, -1e-30, 0.7, -0.4], [8.0, -9.0, 1.3, -0.01]])
@@ -52,6 +53,28 @@ def test_backward_is_the_formula_s_slope_times_the_gradient(
     slopes = [[(formula(float(v) + 1e-6) - formula(float(v) - 1e-6)) / 2e-6 for v in row] for row in x]
     dx = device.to_host(layer.backward(device.to_device(dy)))
     np.testing.assert_allclose(dx, dy * np.array(slopes), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (1, 5, 4, 7)], ids=str)
+@pytest.mark.parametrize("kind", [*FORMULAS, lambda: Dropout(0.5)])
+def test_each_writes_as_what_it_is_given_lies(
+    kind: Callable[[], Layer], shape: tuple[int, ...], device: Device, rng: np.random.Generator
+) -> None:
+    layer, results = kind(), {}
+    layer.bind(device, np.float64, {}, {}, {}, propagates=False)
+    x, dy = rng.normal(0, 2, (2, *shape))
+    for samples in ("last", "first"):
+        given, back = (device.to_device(values) for values in (x, dy))
+        if samples == "first":
+            turned = (np.ascontiguousarray(np.moveaxis(values, -1, 0)) for values in (x, dy))
+            given, back = (device.to_device(values).transpose(*range(1, len(shape)), 0) for values in turned)
+        if isinstance(layer, Dropout):
+            layer.rng = np.random.default_rng(3)
+        layer.draw(shape)
+        y, dx = layer.forward(given, training=True), layer.backward(back)
+        assert last_axis_first(y) == last_axis_first(dx) == (samples == "first")
+        results[samples] = device.to_host(y).copy(), device.to_host(dx).copy()
+    np.testing.assert_array_equal(results["first"], results["last"])
 
 
 @ALL
