@@ -69,8 +69,7 @@ def test_an_array_like_another_has_the_samples_first_or_last_in_memory_as_that_o
     assert arrays["last"] is workspace.array("y", shape, dtype)
     assert arrays["first"] is workspace.array("y", shape, dtype, like=first)
     assert arrays["first"] is not arrays["last"]
-    for lies, like in (("last", last), ("first", first)):
-        array = arrays[lies]
+    for lies, array in arrays.items():
         assert (array.shape, array.dtype) == (shape, dtype or np.float32)
         assert last_axis_first(array) == (lies == "first")
 
