@@ -7,6 +7,7 @@ and CuPy spell differently, or that one of them lacks.
 import contextlib
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -73,6 +74,9 @@ class Device:
     no library divides for it (see `run_together`): as many as BLAS takes threads, unless said otherwise.
     """
 
+    alone = False
+    """Whether the calling thread does by itself what several could do together: the same, bit for bit."""
+
     def __init__(self, shares: int | None = None) -> None:
         self.key = "cpu"
         self.name = f"CPU – {_cpu_threads()} threads"
@@ -129,7 +133,7 @@ class Device:
     def add_scaled(self, x: Array, factor: Scalar, out: Array) -> None:
         """out += factor x, for contiguous arrays of one shape and dtype."""
         if self._blas is not None and out.dtype.kind == "f" and isinstance(factor, float | int):
-            self._blas.add_scaled(x, factor, out)
+            self._together(functools.partial(self._blas.add_scaled, x, factor, out))
         else:
             self.xp.add(out, self.xp.multiply(x, factor), out=out)
 
@@ -155,23 +159,45 @@ class Device:
 
         Several are computed together, each by a thread of its own, where `product_shares` says that it is worth it.
         """
-        # Who writes matrices row by row writes a transposed one as the transposed product.
-        upright = [(b.T, a.T, out.T) if last_axis_first(out) else (a, b, out) for a, b, out in products]
-        together = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
-        if together is not None:
-            return together
-        if len(upright) > 1:
-            return functools.partial(run_all, [self.prepare_products([each], keep=keep) for each in upright])
-        return functools.partial(self.product, *upright[0], keep)
+        upright = [_upright(*each) for each in products]
+        compute = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
+        (a, b, _), *others = upright
+        if others:
+            alone = [self.prepare_products([each], keep=keep) for each in upright] if compute is None else []
+            return functools.partial(self._together, compute) if compute else functools.partial(run_all, alone)
+        if compute is None:
+            return functools.partial(self.product, *upright[0], keep)
+        if not self.may_be_alone or a.size * b.shape[1] < openblas.DIVIDED_FROM:
+            return compute
+        # Of a long sum, the parts that the library adds up depend on whether it divides the product.
+        short = len(b) <= openblas.SAME_SUMS
+        return functools.partial(self._together if short else self._by_itself, compute)
 
     def prepare_product(self, a: Array, b: Array, out: Array, *, keep: float = 0.0) -> Callable[[], None]:
-        """`prepare_products` of a single one, which the library divides among threads if it sees fit."""
-        return self.prepare_products([(a, b, out)], keep=keep)
+        """A function that computes out = keep out + a b, divided among threads as the library sees fit."""
+        upright = _upright(a, b, out)
+        compute = None if self._blas is None else self._blas.prepare_products([upright], keep=keep)
+        return compute or functools.partial(self.product, *upright, keep)
+
+    def _together(self, compute: Callable[[], None]) -> None:
+        if self.alone:
+            self._by_itself(compute)
+        else:
+            compute()
+
+    def _by_itself(self, compute: Callable[[], None]) -> None:
+        assert self._blas is not None
+        with self._blas.one_thread_each():
+            compute()
 
     def product_shares(self, work: int) -> int:
         """Into how many products, each for a thread of its own, one of `work` multiplications should be divided."""
-        together = self._blas is not None and self._blas.worth_a_thread_each(work // self.shares)
-        return self.shares if together else 1
+        return 1 if self._blas is None else min(self.shares, self._blas.products_worth(work))
+
+    @property
+    def may_be_alone(self) -> bool:
+        """Whether there is anything that `alone` changes."""
+        return self.product_shares(sys.maxsize) > 1
 
     def address(self, array: Array) -> int:
         """Where the array's memory begins: two arrays of one shape and strides at one address are the same."""
@@ -210,6 +236,11 @@ class Device:
 def last_axis_first(array: Array) -> bool:
     """Whether the last of the array's axes, of which it has two or more, is not the innermost in memory."""
     return array.strides[-1] > array.strides[-2]
+
+
+def _upright(a: Array, b: Array, out: Array) -> tuple[Array, Array, Array]:
+    """The same product for who writes a matrix row by row: that of the transposed ones, where `out` lies transposed."""
+    return (b.T, a.T, out.T) if last_axis_first(out) else (a, b, out)
 
 
 def run_all(work: Sequence[Callable[[], None]]) -> None:

@@ -21,11 +21,17 @@ import numpy as np
 HostArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 _ROW_MAJOR = 101
-_LEAST_WORK = 2_000_000
+_LEAST_WORK = 1_250_000
 """Multiplications that are worth a thread of their own."""
 _LEAST_SAFE_WORK = 1_000_001
 """Multiplications of the smallest product that may be computed together with others: smaller ones crash the library
 (OpenBLAS pull request 5980, after 0.3.31)."""
+
+DIVIDED_FROM = 262_144
+"""Multiplications from which on the library divides a single product (interface/gemm.c)."""
+SAME_SUMS = 256
+"""So many terms it adds up in one go, whether a product is divided or not: more make other roundings (as few as 320 are
+a block of its kernels)."""
 
 AS_IS, TRANSPOSED = 111, 112
 """How BLAS is to read a matrix."""
@@ -71,9 +77,9 @@ class OpenBLAS:
         self._lock = threading.Lock()
         self._quiet_regions = 0
 
-    def worth_a_thread_each(self, work: int) -> bool:
-        """Whether several products of `work` multiplications each are better computed together."""
-        return work >= _LEAST_WORK and all(self._batch.values())
+    def products_worth(self, work: int) -> int:
+        """How many products computed together `work` multiplications are worth; 1 where there is no such call."""
+        return max(1, work // _LEAST_WORK) if all(self._batch.values()) else 1
 
     def add_scaled(self, x: HostArray, factor: float, out: HostArray) -> None:
         """out += factor x, for contiguous arrays of one size and dtype, float32 or float64."""

@@ -4,6 +4,7 @@ It is a room of its own because more than the loop takes such steps: the search 
 the very same. Which batch comes next, at which rate, and when to look is up to whoever asks.
 """
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
@@ -18,6 +19,7 @@ from core.nn.layers.dropout import Dropout
 from core.nn.network import Network
 from core.nn.optimizers import OPTIMIZERS, CarriedMomentum
 from core.training.checkpoint import LearnerState, Weights, is_count
+from core.training.contention import Contention
 from core.training.evaluation import DeviceDataset, samples_last
 from core.training.hyperparameters import CLASSES, INPUT_SHAPE, Hyperparameters
 from core.training.presets import Preset, find_preset
@@ -62,6 +64,9 @@ class Learner:
         """Whether steps are recorded, where the device can; if not, every step asks each part anew."""
         self._pass_began = self._shuffle_rng.bit_generator.state
         self._taken = 0
+        # A layer that divides its work itself has no threads waiting busily for each other.
+        may_be_alone = not self.network.divides and self.device.may_be_alone
+        self._contention = Contention(self.device) if may_be_alone else None
         self._recorded: dict[tuple[int, tuple[int, int]], Callable[[], None]] = {}
         self.apply(chosen)
 
@@ -108,16 +113,19 @@ class Learner:
         All that differs from step to step is drawn and sent first. What then remains to be computed is the same each
         time, and a device that can record it is asked only once for each size of batch and each shift of it.
         """
+        started = time.perf_counter()
         with self.device.activate(), self.device.dividing(self.network.divides):
             self._prepare(rows, learning_rate, distortion_share)
             on_device = self._workspace.array("rows", rows.shape)
-            if not self.records:
+            if self.records:
+                kind = len(rows), self.shift.offset
+                if kind not in self._recorded:
+                    self._recorded[kind] = self.device.record(lambda: self._compute(on_device))
+                self._recorded[kind]()
+            else:
                 self._compute(on_device)
-                return
-            kind = len(rows), self.shift.offset
-            if kind not in self._recorded:
-                self._recorded[kind] = self.device.record(lambda: self._compute(on_device))
-            self._recorded[kind]()
+        if self._contention is not None and len(rows) == self.hyperparameters.batch_size:
+            self._contention.note(time.perf_counter() - started)
 
     def _prepare(self, rows: HostArray, learning_rate: float, distortion_share: float) -> None:
         count = len(rows)

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import openblas
 from core.device import Device, HostArray
 from tests.allocations import peak_bytes
 
@@ -116,13 +115,59 @@ def test_several_products_are_all_computed(device: Device, rng: np.random.Genera
         np.testing.assert_allclose(device.to_host(out), plain_product(a, b) + 1, rtol=1e-12, atol=1e-12)
 
 
-def test_only_large_products_are_divided_and_only_where_a_library_computes_several_at_once() -> None:
-    device = Device(shares=2)
-    assert device.product_shares(1000) == 1
-    blas = openblas.find()
-    assert device.product_shares(10**9) == (2 if blas is not None and blas.worth_a_thread_each(10**8) else 1)
+def test_only_large_products_are_divided_into_as_many_as_they_are_worth() -> None:
+    device = Device(shares=4)
+    device._blas = Products(most=100)
+    assert [device.product_shares(work) for work in (0, 10, 29, 35, 40, 10**9)] == [1, 1, 2, 3, 4, 4]
+    assert device.may_be_alone
+    device._blas = Products(most=1)
+    assert device.product_shares(10**9) == 1
+    assert not device.may_be_alone
     device._blas = None
     assert device.product_shares(10**9) == 1
+    assert not Device(shares=1).may_be_alone
+
+
+class Products:
+    """Stands for a BLAS: of ten multiplications each, it computes up to `most` products together."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.regions, self.calls = most, 0, []
+
+    def products_worth(self, work: int) -> int:
+        return min(self.most, max(1, work // 10))
+
+    def prepare_products(self, products, keep):
+        return lambda: self.calls.append((len(products), self.regions))
+
+    @contextlib.contextmanager
+    def one_thread_each(self):
+        self.regions += 1
+        yield
+        self.regions -= 1
+
+
+@pytest.mark.parametrize(
+    ("shapes", "alone_in_one_thread", "together_in_one_thread"),
+    [
+        ([(100, 784, 100)] * 2, True, False),
+        ([(100, 100, 784)], True, False),
+        ([(10, 784, 100)], True, True),  # 784 terms are added up in another order where the library divides them.
+        ([(2, 784, 100)], False, False),
+    ],
+    ids=["several", "one", "long sums", "small"],
+)
+def test_alone_the_calling_thread_computes_what_several_would(
+    shapes: list[tuple[int, int, int]], alone_in_one_thread: bool, together_in_one_thread: bool
+) -> None:
+    device = Device(shares=2)
+    device._blas = blas = Products(most=2)
+    products = [(np.ones((m, k)), np.ones((k, n)), np.ones((m, n))) for m, k, n in shapes]
+    compute = device.prepare_products(products)
+    for alone in (False, True):
+        device.alone = alone
+        compute()
+    assert blas.calls == [(len(shapes), int(together_in_one_thread)), (len(shapes), int(alone_in_one_thread))]
 
 
 def plain_product(a: HostArray, b: HostArray) -> HostArray:

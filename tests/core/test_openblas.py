@@ -214,14 +214,14 @@ def test_a_library_that_computes_nothing_together_refuses_several(
     blas: OpenBLAS, rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(blas._batch, np.dtype(np.float64), None)
-    assert not blas.worth_a_thread_each(10**9)
+    assert blas.products_worth(10**9) == 1
     assert blas.prepare_products(large_products(rng)) is None
     assert blas.prepare_products(large_products(rng)[:1]) is not None
 
 
 def test_products_that_are_worth_it_are_large(blas: OpenBLAS) -> None:
-    assert not blas.worth_a_thread_each(1_000_000)
-    assert blas.worth_a_thread_each(10**8)
+    assert blas.products_worth(0) == blas.products_worth(2_000_000) == 1
+    assert blas.products_worth(10**8) == 80
 
 
 def test_several_products_keep_their_arrays_alive_and_forget_what_is_no_number(blas: OpenBLAS) -> None:

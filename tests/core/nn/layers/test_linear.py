@@ -193,7 +193,7 @@ def test_a_large_layer_s_products_are_one_for_each_thread(
     rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch, units: int, shares: int
 ) -> None:
     device, layer, asked = Device(shares=shares), Linear(units), []
-    if device._blas is None or not device._blas.worth_a_thread_each(10**8):
+    if not device.may_be_alone:
         pytest.skip("NumPy's BLAS computes nothing together here")
     prepare = device.prepare_products
     monkeypatch.setattr(device, "prepare_products", lambda made, **how: asked.append(len(made)) or prepare(made, **how))
@@ -213,12 +213,27 @@ def test_a_large_layer_s_products_are_one_for_each_thread(
 
 @pytest.mark.parametrize(
     ("units", "inputs", "stored"),
-    [(64, 784, ("weight",)), (391, 784, ("weight",)), (392, 784, ()), (1024, 784, ()), (10, 784, ()), (10, 64, ())],
+    [
+        (64, 784, ("weight",)),
+        (391, 784, ("weight",)),
+        (392, 784, ()),
+        (1024, 784, ()),
+        (10, 21, ("weight",)),
+        (10, 20, ()),
+    ],
 )
-def test_only_a_narrow_layer_worth_dividing_keeps_its_weight_by_inputs(
-    units: int, inputs: int, stored: tuple[str, ...]
-) -> None:
+def test_only_a_narrow_layer_s_weight_lies_column_by_column(units: int, inputs: int, stored: tuple[str, ...]) -> None:
     assert Linear(units).column_major((inputs,)) == stored
+
+
+def test_few_weights_leave_the_samples_last_whatever_x_does(device: Device, rng: np.random.Generator) -> None:
+    layer = Linear(2, bias=False)
+    views = ({"weight": device.to_device(rng.normal(0, 1, (7, 2))).T} for _ in range(2))
+    layer.bind(device, np.float64, *views, {}, propagates=True)
+    y = layer.forward(lying(device, rng.normal(0, 1, (7, 5)), "first"), training=True)
+    dx = layer.backward(lying(device, rng.normal(0, 1, (2, 5)), "first"))
+    assert not last_axis_first(y)
+    assert not last_axis_first(dx)
 
 
 def test_a_picture_is_refused_with_what_to_do() -> None:
