@@ -124,8 +124,10 @@ class MainWindow(QMainWindow):
         splitter = self.splitter
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.SPACING)
-        for widget in (_card(self.hyperparameter_form), _card(self.tabs), _card(_scrolling(self.drawing_panel))):
-            widget.setMinimumWidth(_SMALLEST_SIDE_PX)
+        sides = _card(self.hyperparameter_form), _card(_scrolling(self.drawing_panel))
+        for side in sides:
+            side.setMinimumWidth(_SMALLEST_SIDE_PX)
+        for widget in (sides[0], _card(self.tabs), sides[1]):
             splitter.addWidget(widget)
         splitter.setStretchFactor(1, 1)
         around = QWidget()

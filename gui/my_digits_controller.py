@@ -23,6 +23,7 @@ from core.training.checkpoint import Weights
 from core.training.model_file import Model
 from gui.background_job import BackgroundJob
 from gui.dialogs import Dialogs
+from gui.digit_words import with_article
 from gui.widgets.own_digits_model import OwnDigit, OwnDigits
 
 
@@ -189,12 +190,12 @@ class MyDigitsController(QObject):
     def _on_kept(self, kept: tuple[int, int | None, int]) -> None:
         digit, before, count = kept
         if before is None:
-            words = self.tr("Kept as a %1: %2 digits of yours.") if count > 1 else self.tr("Kept as a %1: your first.")
+            words = self.tr("Kept as %1: %2 digits of yours.") if count > 1 else self.tr("Kept as %1: your first.")
         elif before == digit:
-            words = self.tr("This drawing is kept already, as a %1: %2 digits of yours.")
+            words = self.tr("This drawing is kept already, as %1: %2 digits of yours.")
         else:
-            words = self.tr("This drawing is a %1 now: %2 digits of yours.")
-        self.notified.emit(words.replace("%1", str(digit)).replace("%2", _whole(count)))
+            words = self.tr("This drawing is %1 now: %2 digits of yours.")
+        self.notified.emit(words.replace("%1", with_article(digit)).replace("%2", _whole(count)))
         self.changed.emit()
 
     def _on_changed(self, _nothing: None) -> None:

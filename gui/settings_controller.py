@@ -25,10 +25,9 @@ class SettingsController(QObject):
     def restore(self) -> None:
         """Put the window as it was left; before it is shown."""
         settings = self._file.read()
-        if settings.geometry and not self._window.restoreGeometry(QByteArray(settings.geometry)):
-            self._file.set_aside()
-            settings = Settings()
-        if QGuiApplication.screenAt(self._window.geometry().center()) is None:
+        # Qt refuses a place on a screen that is another now, and what is no place at all; the rest holds.
+        placed = not settings.geometry or self._window.restoreGeometry(QByteArray(settings.geometry))
+        if not placed or QGuiApplication.screenAt(self._window.geometry().center()) is None:
             self._window.arrange_anew()
         self._show(settings)
 

@@ -114,7 +114,7 @@ def load_model(path: Path) -> Model:
             _check_tensors(path, file, preset, hyperparameters, quantized)
             weights = _sound(path, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
     except (SafetensorError, OSError, MemoryError) as error:
-        reason = str(error).partition("\n")[0][:200]
+        reason = str(error).partition("\n")[0][:200].removeprefix("Error while deserializing ")
         raise ModelFileError(
             f"{path} is not a safetensors file, or is damaged ({reason}); choose a network saved by Inkling"
         ) from None

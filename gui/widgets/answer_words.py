@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from core.digits.downloads import DIGITS
 from core.predictor import Answer
 from gui import theme
+from gui.digit_words import with_article
 from gui.read_number import NO_DIGIT, shares
 
 _UNSURE_BELOW = 0.5
@@ -88,11 +89,10 @@ class AnswerWords(QWidget):
 
 def _answer(digit: int, probability: float) -> str:
     translate = QCoreApplication.translate
-    if probability < _UNSURE_BELOW:
-        return translate("AnswerWords", "Perhaps a %1").replace("%1", str(digit))
-    # English says "an 8"; other languages need no second sentence.
-    article = translate("AnswerWords", "It is an %1") if digit == 8 else translate("AnswerWords", "It is a %1")
-    return article.replace("%1", str(digit))
+    words = (
+        translate("AnswerWords", "Perhaps %1") if probability < _UNSURE_BELOW else translate("AnswerWords", "It is %1")
+    )
+    return words.replace("%1", with_article(digit))
 
 
 def _guess(answer: Answer, names: tuple[str, ...]) -> str:
@@ -135,8 +135,7 @@ def _called(place: int, names: tuple[str, ...]) -> str:
         return translate("AnswerWords", "no digit") if is_digit else translate("AnswerWords", "none of these")
     if names != DIGITS:
         return names[place]
-    article = translate("AnswerWords", "an %1") if place == 8 else translate("AnswerWords", "a %1")
-    return article.replace("%1", str(place))
+    return with_article(place)
 
 
 def _percent(share: float) -> str:

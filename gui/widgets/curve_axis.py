@@ -14,6 +14,11 @@ from PySide6.QtGui import QPaintEngine, QPainter, QPixmap
 _OVERHANG_PX = 16
 
 
+def _leads(exponent: float) -> bool:
+    """Whether ten to this power is 1, 2 or 5 times a whole power of ten."""
+    return round(10.0 ** (exponent - math.floor(exponent + 1e-9)), 6) in (1.0, 2.0, 5.0)
+
+
 class CurveAxis(pg.AxisItem):
     """A `pyqtgraph.AxisItem` without powers of ten to work out."""
 
@@ -26,7 +31,8 @@ class CurveAxis(pg.AxisItem):
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         locale = QLocale()
         if self.logMode:
-            return [locale.toString(10.0**value, "g", 3) for value in values]
+            # pyqtgraph offers all of 1 to 9; more than these would stand in each other's way.
+            return [locale.toString(10.0**value, "g", 3) if _leads(value) else "" for value in values]
         decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9))
         return [locale.toString(value * scale, "f", decimals) for value in values]
 

@@ -131,7 +131,10 @@ class CurvePlot(QWidget):
         # In a narrow window the legend gets a row of its own.
         row = self.layout() if self.width() < _WIDE_ENOUGH_PX else self.header
         if isinstance(row, QBoxLayout) and row.indexOf(self.legend) < 0:
-            row.insertWidget(1 if row is self.layout() else -1, self.legend)
+            if row is self.header:
+                row.addWidget(self.legend, 1)
+            else:
+                row.insertWidget(1, self.legend)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Notice the mouse leaving the plot, which pyqtgraph keeps to itself."""

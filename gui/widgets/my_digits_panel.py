@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QMenu, QPushButton
 from core.digits.my_digits import Problem
 from core.training.hyperparameters import CLASSES
 from gui import theme
+from gui.digit_words import with_article
 from gui.widgets.control_names import ControlNames, name_controls
 from gui.widgets.own_digits_grid import OwnDigitsGrid
 from gui.widgets.own_digits_model import OwnDigits, OwnDigitsModel
@@ -134,7 +135,7 @@ class MyDigitsPanel(QWidget):
         self._labels.setUsesScrollButtons(True)
         menu = QMenu(self)
         for label in range(CLASSES):
-            action = QAction(self.tr("This is a %1").replace("%1", str(label)), menu)
+            action = QAction(self.tr("This is %1").replace("%1", with_article(label)), menu)
             action.setData(label)
             action.triggered.connect(self._on_label_triggered)
             menu.addAction(action)

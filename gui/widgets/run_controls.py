@@ -43,9 +43,16 @@ class RunControls(QWidget):
         """Enable what `state` allows; `can_train` says whether the values to train with are valid."""
         self._state = state
         paused = state is TrainingState.PAUSED
+        had_focus = self.hasFocus() or any(button.hasFocus() for button in (self._train, self._pause, self._stop))
+        if had_focus:
+            # From a button that is switched off, it would go on to the next field, where the next key is typed.
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
         self._train.setEnabled(state is TrainingState.IDLE and can_train)
         self._pause.setEnabled(state in (TrainingState.TRAINING, TrainingState.PAUSED))
         self._stop.setEnabled(state in (TrainingState.TRAINING, TrainingState.PAUSED))
+        usable = next((button for button in (self._pause, self._train) if button.isEnabled()), None)
+        if had_focus and usable is not None:
+            usable.setFocus(Qt.FocusReason.OtherFocusReason)
         self._label(
             self._train,
             self.tr("Train"),

@@ -67,7 +67,10 @@ class RunsPanel(QWidget):
             ),
             "repeat": (
                 self.tr("Repeat"),
-                self.tr("Train once more with the same hyperparameters and the same seed: on the CPU, bit for bit."),
+                self.tr(
+                    "Train once more from the same start with the same seed: on the CPU bit for bit, but for what was "
+                    "changed on the way."
+                ),
             ),
             "use": (self.tr("Use network"), self.tr("Let the network of this run read what you draw.")),
             "save": (self.tr("Save as…"), self.tr("Keep a copy of the network of this run in a file.")),

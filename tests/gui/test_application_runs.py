@@ -248,7 +248,22 @@ def test_settings_from_a_screen_that_is_gone_and_damaged_ones_open_the_window_al
     with window(qtbot, person, monkeypatch) as application:
         assert (application.window.width(), application.window.tabs.currentIndex()) == (1280, 0)
         assert application.window.screen().availableGeometry().contains(application.window.geometry().center())
-        assert (places / "settings.ini.damaged").exists()
+
+
+def test_a_place_that_qt_refuses_costs_no_other_setting(
+    qtbot: QtBot, places: Path, person: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places.mkdir()
+    kept = places / "runs of mine"
+    file = SettingsFile(places / "settings.ini")
+    file.write(Settings(geometry=b"of another screen", tab=2, preset="quick-cnn", axis="epoch", runs_folder=str(kept)))
+    with window(qtbot, person, monkeypatch) as application:
+        assert application.window.width() == 1280
+        assert application.window.tabs.currentIndex() == 2
+        assert application.window.preset_selector.selected_name() == "quick-cnn"
+        assert application.window.learning_plot.axis() == "epoch"
+        assert application.runs.controller.folder == kept
+    assert not (places / "settings.ini.damaged").exists()
 
 
 PROGRAM = """

@@ -152,6 +152,16 @@ def test_the_tab_key_starts_at_the_top_and_reaches_the_canvas(window: MainWindow
     assert [name for name in order if name in wanted] == wanted
 
 
+@pytest.mark.parametrize("width", [1024, 1060, 1280])
+def test_no_panel_is_wider_than_the_card_it_lies_on(window: MainWindow, width: int) -> None:
+    window.resize(width, 700)
+    QApplication.processEvents()
+    cards = [window.splitter.widget(place) for place in range(window.splitter.count())]
+    assert all(card.width() >= card.minimumSizeHint().width() for card in cards)
+    assert cards[1].rect().contains(window.tabs.geometry())
+    assert sum(card.width() for card in cards) < width
+
+
 @pytest.mark.parametrize("size", [(1280, 760), (1366, 738), (1024, 600)])
 def test_in_the_tab_of_the_benchmark_nothing_is_cut_off(window: MainWindow, size: tuple[int, int]) -> None:
     window.resize(*size)

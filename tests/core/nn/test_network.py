@@ -114,17 +114,21 @@ def narrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
     return bool(request.param)
 
 
-@pytest.mark.usefixtures("narrow")
-@pytest.mark.parametrize("loss_of", [SoftmaxCrossEntropy, SquaredError])
+@pytest.mark.parametrize(
+    ("loss_of", "worth"), [(SoftmaxCrossEntropy, 0), (SquaredError, 40_000)], ids=["softmax, narrow", "squares, wide"]
+)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     text: str,
     loss_of: type[Loss],
+    worth: int,
     device: Device,
     rng: np.random.Generator,
     pictures: HostArray,
     targets: HostArray,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("core.nn.layers.linear._WORTH_DIVIDING", worth)
     network = started(build_layers(text, PICTURE), device, rng, input_shape=PICTURE)
     loss, x, targets = loss_of(device, np.float64), as_pixels(device, pictures), device.to_device(targets)
     gradients = gradients_of(network, loss, x, targets)

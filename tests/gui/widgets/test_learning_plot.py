@@ -354,6 +354,10 @@ def test_in_a_narrow_window_the_legend_has_a_row_of_its_own(qtbot: QtBot, plot: 
     assert legend.geometry().top() > find(plot, QCheckBox, "logScale").geometry().center().y()
     assert legend.geometry().bottom() < canvas.geometry().top() + 1
     assert legend.width() > 400
+    plot.resize(900, plot.height())
+    QApplication.processEvents()
+    assert legend.y() < find(plot, QCheckBox, "logScale").geometry().bottom()
+    assert legend.width() > 400
 
 
 def test_it_can_be_told_how_to_show_the_curves(plot: LearningPlot) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QLocale, Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from gui.training_state import TrainingState
@@ -62,6 +62,26 @@ def test_buttons_emit_requests(qtbot: QtBot, controls: RunControls) -> None:
     controls.show_state(TrainingState.PAUSED, can_train=False)
     with qtbot.waitSignal(controls.resume_requested):
         qtbot.mouseClick(button(controls, "pauseButton"), left)
+
+
+def test_the_keyboard_stays_with_the_buttons_when_one_that_was_pressed_may_not_be_again(controls: RunControls) -> None:
+    field = QLineEdit(controls)
+    field.show()
+    controls.show_state(TrainingState.IDLE, can_train=True)
+    button(controls, "trainButton").setFocus()
+    for state, focused in (
+        (TrainingState.TRAINING, "pauseButton"),
+        (TrainingState.STOPPING, ""),
+        (TrainingState.IDLE, "trainButton"),
+    ):
+        controls.show_state(state, can_train=True)
+        assert not field.hasFocus()
+        assert [name for name in ("trainButton", "pauseButton", "stopButton") if button(controls, name).hasFocus()] == [
+            focused
+        ] * bool(focused)
+    field.setFocus()
+    controls.show_state(TrainingState.TRAINING, can_train=True)
+    assert field.hasFocus()
 
 
 def test_keys_do_the_same_even_after_the_words_changed(qtbot: QtBot, controls: RunControls) -> None:
