@@ -10,11 +10,11 @@ from core.device import Device
 
 _WINDOW, _TRIAL = 12, 4
 """Steps that are judged together: usually, and where the other way is tried or there is no doubt."""
-_SLOW = 2.0
-"""So many times as slow as the fastest one, steps are suspect; one such window may be chance, the next is not."""
+_SLOW, _SLOW_WINDOWS = 2.0, 3
+"""So many times as slow as the fastest one, steps are suspect; and so many such windows in a row are no chance."""
 _BETTER = 0.8
 """Share of the usual time that another way must not take more than, to be worth changing to."""
-_PATIENCE, _MOST_PATIENCE = 1.0, 30.0
+_PATIENCE, _MOST_PATIENCE = 0.25, 30.0
 """Seconds of steps until the other way is tried again; twice as long each time that it was no better."""
 
 
@@ -48,9 +48,10 @@ class Contention:
 
     def _look(self, mean: float) -> None:
         """Try the other way, if it is time to: alone, one would rather not be; together, only if it is slow."""
-        self._slow = [*self._slow[-1:], mean] if self._device.alone or mean > _SLOW * self._fastest else []
-        if len(self._slow) == 2 and self._elapsed >= self._next_trial:
-            self._usual = sum(self._slow) / 2
+        is_suspect = self._device.alone or mean > _SLOW * self._fastest
+        self._slow = [*self._slow[1 - _SLOW_WINDOWS :], mean] if is_suspect else []
+        if len(self._slow) == _SLOW_WINDOWS and self._elapsed >= self._next_trial:
+            self._usual = sum(self._slow) / _SLOW_WINDOWS
             self._device.alone = not self._device.alone
 
     def _judge(self, mean: float, usual: float) -> None:

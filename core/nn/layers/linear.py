@@ -73,12 +73,13 @@ class Linear(Layer):
         self.device.run_together(self.plan("dW", dy, x, lambda: self._gradient_products(dy, *self._parts(x))))
         if not self.propagates:
             return dy
-        dx = self.workspace.array("dx", x.shape, like=self._like(x))
+        # A ReLU before reads x beside it.
+        dx = self.workspace.array("dx", x.shape, like=None if self.device.many_cores else x)
         self.device.run_together(self.plan("dx", dy, dx, lambda: self._input_products(dy, dx)))
         return dx
 
     def _like(self, x: Array) -> Array | None:
-        """What y and dx lie like in memory; None for the samples last, which is best for losses and few units."""
+        """What y lies like in memory; None for the samples last, which is best for few units, and for losses."""
         follows = self._is_narrow(len(x)) and self.units * len(x) >= _WORTH_DIVIDING and not self.device.many_cores
         return x if follows else None
 

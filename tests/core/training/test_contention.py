@@ -65,7 +65,7 @@ def test_crowded_one_thread_computes_and_all_again_when_it_is_over(rng: np.rando
     machine.take(100, quiet)
     machine.take(3000, crowded(rng, often))
     assert machine.device.alone
-    assert machine.steps_alone > 2500
+    assert machine.steps_alone > 2000
     assert machine.seconds < 1.5 * 3000 * 2 * ALONE
     before = machine.seconds
     machine.take(200_000, quiet)
@@ -84,7 +84,7 @@ def test_where_one_thread_is_no_quicker_it_is_tried_less_and_less(rng: np.random
     machine.take(100, quiet)
     machine.take(30_000, lambda alone: 0.02 if alone else TOGETHER + 0.012 * (rng.random() < 0.4))
     assert not machine.device.alone
-    assert 4 <= machine.changes / 2 <= 12
+    assert 4 <= machine.changes / 2 <= 16
     assert machine.steps_alone < 100
 
 
