@@ -15,8 +15,9 @@ from core.device import Array, HostArray
 from core.nn.initializers import Initializer, he_normal
 from core.nn.layers.layer import Layer, Product, Shape, ShapeError, stretches
 
-_WORTH_DIVIDING = 40_000
-"""Weights from which on a batch of a hundred or so is worth dividing among threads."""
+_WORTH_TURNING, _WORTH_DIVIDING = 4_000, 40_000
+"""Weights from which on W is worth turning, and a batch of a hundred or so worth dividing among threads. How W lies
+depends on the first, and so does what a checkpoint holds: see `Layer.column_major`."""
 
 
 class Linear(Layer):
@@ -53,7 +54,7 @@ class Linear(Layer):
         return ("weight",) if self._is_narrow(*input_shape) else ()
 
     def _is_narrow(self, inputs: int) -> bool:
-        return 2 * self.units < inputs
+        return 2 * self.units < inputs and self.units * inputs >= _WORTH_TURNING
 
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x

@@ -106,29 +106,38 @@ def gradients_of(network: Network, loss: Loss, x: Array, targets: Array) -> Host
     return network.device.to_host(network.gradients)
 
 
+def make_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let even the smallest layers of few units for their inputs be laid out and divided as large ones are."""
+    for least in ("_WORTH_TURNING", "_WORTH_DIVIDING"):
+        monkeypatch.setattr(f"core.nn.layers.linear.{least}", 0)
+
+
 @pytest.fixture(params=[False, True], ids=["wide", "narrow"])
 def narrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether what every narrow Linear makes lies as its x does, or none's as small as here."""
+    """Whether every Linear of few units for its inputs is treated as a large one is."""
     if request.param:
-        monkeypatch.setattr("core.nn.layers.linear._WORTH_DIVIDING", 0)
+        make_narrow(monkeypatch)
     return bool(request.param)
 
 
 @pytest.mark.parametrize(
-    ("loss_of", "worth"), [(SoftmaxCrossEntropy, 0), (SquaredError, 40_000)], ids=["softmax, narrow", "squares, wide"]
+    ("loss_of", "narrow"),
+    [(SoftmaxCrossEntropy, True), (SquaredError, False)],
+    ids=["softmax, narrow", "squares, wide"],
 )
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_parameter_s_gradient_is_the_slope_of_the_mean_loss(
     text: str,
     loss_of: type[Loss],
-    worth: int,
+    narrow: bool,
     device: Device,
     rng: np.random.Generator,
     pictures: HostArray,
     targets: HostArray,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("core.nn.layers.linear._WORTH_DIVIDING", worth)
+    if narrow:
+        make_narrow(monkeypatch)
     network = started(build_layers(text, PICTURE), device, rng, input_shape=PICTURE)
     loss, x, targets = loss_of(device, np.float64), as_pixels(device, pictures), device.to_device(targets)
     gradients = gradients_of(network, loss, x, targets)
@@ -324,11 +333,12 @@ def test_weights_are_named_by_layer_and_lie_one_after_the_other_in_the_flat_arra
 
 
 def test_a_matrix_that_lies_column_by_column_has_its_shape_and_values_all_the_same(
-    device: Device, rng: np.random.Generator
+    device: Device, rng: np.random.Generator, narrow: bool
 ) -> None:
     network = started([Linear(2), ReLU(), Linear(3)], device, rng)
     flat, weights = device.to_host(network.parameters), network.export_weights()
-    np.testing.assert_array_equal(weights["linear1.weight"], flat[:12].reshape(6, 2).T)
+    first = flat[:12].reshape(6, 2).T if narrow else flat[:12].reshape(2, 6)
+    np.testing.assert_array_equal(weights["linear1.weight"], first)
     np.testing.assert_array_equal(weights["linear2.weight"], flat[14:20].reshape(3, 2))
     other = started([Linear(2), ReLU(), Linear(3)], device, rng)
     other.load_weights({name: np.ascontiguousarray(values) for name, values in weights.items()})
