@@ -8,6 +8,7 @@ BLAS computes a dW of few rows in half the time, too.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +31,7 @@ class Linear(Layer):
         self.units = units
         self.bias = bias
         self.initializer = initializer
+        self._known_parts: dict[int, tuple[list[slice], list[slice]]] = {}
 
     def output_shape(self, input_shape: Shape) -> Shape:
         if len(input_shape) != 1:
@@ -55,6 +57,10 @@ class Linear(Layer):
 
     def _is_narrow(self, inputs: int) -> bool:
         return 2 * self.units < inputs and self.units * inputs >= _WORTH_TURNING
+
+    def bind(self, *place: Any, **how: Any) -> None:
+        super().bind(*place, **how)
+        self._known_parts.clear()
 
     def forward(self, x: Array, *, training: bool) -> Array:
         self._x = x
@@ -86,6 +92,12 @@ class Linear(Layer):
 
     def _parts(self, x: Array) -> tuple[list[slice], list[slice]]:
         """The rows and the columns of W as the threads have them, one of the two in one piece."""
+        known = self._known_parts.get(x.shape[1])
+        if known is None:
+            known = self._known_parts[x.shape[1]] = self._divide(x)
+        return known
+
+    def _divide(self, x: Array) -> tuple[list[slice], list[slice]]:
         work = self.units * x.size
         if self._is_narrow(len(x)):
             columns = self._stretches(len(x), work)
