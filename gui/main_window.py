@@ -33,11 +33,11 @@ from gui.widgets.run_status import RunStatus
 from gui.widgets.runs_panel import RunsPanel
 
 _OPENING_SIZE = (1280, 760)
-_SMALLEST_SIZE = (1024, 600)
+_SMALLEST_SIZE = (1160, 600)
 _FORM_WIDTH_PX = 292
 _PANEL_WIDTH_PX = 300
-_SMALLEST_CENTRE_PX = 440
-_SMALLEST_SIDE_PX = 256
+_SMALLEST_CENTRE_PX = 575
+_SMALLEST_SIDE_PX = 264
 
 
 class MainWindow(QMainWindow):

@@ -197,13 +197,13 @@ def test_the_window_comes_back_as_it_was_left_and_can_be_reset(
     qtbot: QtBot, places: Path, person: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with window(qtbot, person, monkeypatch) as first:
-        first.window.resize(1024, 650)
+        first.window.resize(1160, 650)
         first.window.tabs.setCurrentIndex(1)
         first.window.preset_selector.select("pycuda-seed")
         first.window.learning_plot.show_as("seconds", True)
     with window(qtbot, person, monkeypatch) as second:
         shown = second.window
-        assert (shown.width(), shown.height(), shown.tabs.currentIndex()) == (1024, 650, 1)
+        assert (shown.width(), shown.height(), shown.tabs.currentIndex()) == (1160, 650, 1)
         assert shown.preset_selector.selected_name() == "pycuda-seed"
         assert (shown.learning_plot.axis(), shown.learning_plot.is_logarithmic()) == ("seconds", True)
         shown.reset_action.trigger()
