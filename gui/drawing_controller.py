@@ -19,7 +19,7 @@ from core.training.events import Weights
 from gui.ink_history import OpenedPicture, PrintedDigit
 from gui.read_number import ReadDigit, ReadNumber
 
-ANSWER_INTERVAL_MS = 4
+ANSWER_INTERVAL_MS = 2
 
 
 class DrawingController(QObject):
