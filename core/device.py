@@ -133,14 +133,14 @@ class Device:
     def add_scaled(self, x: Array, factor: Scalar, out: Array) -> None:
         """out += factor x, for contiguous arrays of one shape and dtype."""
         if self._blas is not None and out.dtype.kind == "f" and isinstance(factor, float | int):
-            self._together(functools.partial(self._blas.add_scaled, x, factor, out))
+            self._together(self._blas.add_scaled, x, factor, out)
         else:
             self.xp.add(out, self.xp.multiply(x, factor), out=out)
 
     def scale(self, factor: Scalar, out: Array) -> None:
         """out *= factor, for a contiguous array."""
         if self._blas is not None and out.dtype.kind == "f" and isinstance(factor, float | int):
-            self._blas.scale(factor, out)
+            self._together(self._blas.scale, factor, out)
         else:
             self.xp.multiply(out, factor, out=out)
 
@@ -159,19 +159,18 @@ class Device:
 
         Several are computed together, each by a thread of its own, where `product_shares` says that it is worth it.
         """
-        upright = [_upright(*each) for each in products]
-        compute = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
-        (a, b, _), *others = upright
-        if others:
-            alone = [self.prepare_products([each], keep=keep) for each in upright] if compute is None else []
-            return functools.partial(self._together, compute) if compute else functools.partial(run_all, alone)
-        if compute is None:
-            return functools.partial(self.product, *upright[0], keep)
+        if len(products) > 1:
+            upright = [_upright(*each) for each in products]
+            together = None if self._blas is None else self._blas.prepare_products(upright, keep=keep)
+            if together is not None:
+                return functools.partial(self._together, together)
+            return functools.partial(run_all, [self.prepare_products([each], keep=keep) for each in products])
+        ((a, b, out),) = products
+        compute = self.prepare_product(a, b, out, keep=keep)
         if not self.may_be_alone or a.size * b.shape[1] < openblas.DIVIDED_FROM:
             return compute
         # Of a long sum, the parts that the library adds up depend on whether it divides the product.
-        short = len(b) <= openblas.SAME_SUMS
-        return functools.partial(self._together if short else self._by_itself, compute)
+        return functools.partial(self._together if len(b) <= openblas.SAME_SUMS else self._by_itself, compute)
 
     def prepare_product(self, a: Array, b: Array, out: Array, *, keep: float = 0.0) -> Callable[[], None]:
         """A function that computes out = keep out + a b, divided among threads as the library sees fit."""
@@ -179,16 +178,16 @@ class Device:
         compute = None if self._blas is None else self._blas.prepare_products([upright], keep=keep)
         return compute or functools.partial(self.product, *upright, keep)
 
-    def _together(self, compute: Callable[[], None]) -> None:
+    def _together(self, compute: Callable[..., None], *arguments: Any) -> None:
         if self.alone:
-            self._by_itself(compute)
+            self._by_itself(compute, *arguments)
         else:
-            compute()
+            compute(*arguments)
 
-    def _by_itself(self, compute: Callable[[], None]) -> None:
+    def _by_itself(self, compute: Callable[..., None], *arguments: Any) -> None:
         assert self._blas is not None
         with self._blas.one_thread_each():
-            compute()
+            compute(*arguments)
 
     def product_shares(self, work: int) -> int:
         """Into how many products, each for a thread of its own, one of `work` multiplications should be divided."""

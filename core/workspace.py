@@ -29,24 +29,22 @@ class Workspace:
 
     def zeros(self, name: str, shape: tuple[int, ...], *, like: Array | None = None) -> Array:
         """As `array`, but full of zeros at first: for arrays of which a part is never written."""
-        key = (name, shape, like is not None and last_axis_first(like))
-        found = self._arrays.get(key)
-        return self._make(key, fill=0) if found is None else found
+        return self._filled(name, shape, 0, like)
 
     def ones(self, name: str, shape: tuple[int, ...]) -> Array:
         """As `array`, but full of ones at first."""
-        key = (name, shape, False)
-        found = self._arrays.get(key)
-        return self._make(key, fill=1) if found is None else found
+        return self._filled(name, shape, 1)
 
-    def _make(
-        self, key: tuple[str, tuple[int, ...], bool], dtype: DTypeLike | None = None, fill: int | None = None
-    ) -> Array:
+    def _filled(self, name: str, shape: tuple[int, ...], value: int, like: Array | None = None) -> Array:
+        key = (name, shape, like is not None and last_axis_first(like))
+        found = self._arrays.get(key)
+        if found is None:
+            found = self._make(key)
+            found[...] = value
+        return found
+
+    def _make(self, key: tuple[str, tuple[int, ...], bool], dtype: DTypeLike | None = None) -> Array:
         _, shape, samples_first = key
         made = self._xp.empty((shape[-1], *shape[:-1]) if samples_first else shape, dtype or self._dtype)
-        if samples_first:
-            made = made.transpose(*range(1, len(shape)), 0)
-        if fill is not None:
-            made[...] = fill
-        self._arrays[key] = made
+        self._arrays[key] = made = made.transpose(*range(1, len(shape)), 0) if samples_first else made
         return made

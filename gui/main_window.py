@@ -124,10 +124,10 @@ class MainWindow(QMainWindow):
         splitter = self.splitter
         splitter.setChildrenCollapsible(False)
         splitter.setHandleWidth(theme.SPACING)
-        sides = _card(self.hyperparameter_form), _card(_scrolling(self.drawing_panel))
-        for side in sides:
+        left, right = _card(self.hyperparameter_form), _card(_scrolling(self.drawing_panel))
+        for side in (left, right):
             side.setMinimumWidth(_SMALLEST_SIDE_PX)
-        for widget in (sides[0], _card(self.tabs), sides[1]):
+        for widget in (left, _card(self.tabs), right):
             splitter.addWidget(widget)
         splitter.setStretchFactor(1, 1)
         around = QWidget()

@@ -57,7 +57,7 @@ class SettingsFile:
         try:
             return self._parsed()
         except (ValueError, OSError):
-            self.set_aside()
+            self._set_aside()
             return Settings()
 
     def write(self, settings: Settings) -> None:
@@ -69,7 +69,7 @@ class SettingsFile:
             file.setValue(name, _as_text(value))
         file.sync()
 
-    def set_aside(self) -> None:
+    def _set_aside(self) -> None:
         """Keep it under another name for whoever wants to see what was wrong."""
         with contextlib.suppress(OSError):
             os.replace(self._path, self._path.with_name(self._path.name + DAMAGED_SUFFIX))

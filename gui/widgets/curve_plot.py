@@ -129,12 +129,10 @@ class CurvePlot(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # In a narrow window the legend gets a row of its own.
-        row = self.layout() if self.width() < _WIDE_ENOUGH_PX else self.header
+        is_narrow = self.width() < _WIDE_ENOUGH_PX
+        row = self.layout() if is_narrow else self.header
         if isinstance(row, QBoxLayout) and row.indexOf(self.legend) < 0:
-            if row is self.header:
-                row.addWidget(self.legend, 1)
-            else:
-                row.insertWidget(1, self.legend)
+            row.insertWidget(1 if is_narrow else -1, self.legend, 0 if is_narrow else 1)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Notice the mouse leaving the plot, which pyqtgraph keeps to itself."""
